@@ -1,0 +1,70 @@
+"""The functions that a caller uses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any
+
+from .events import Event
+from .reading import OnError, Reading, StreamParser
+from .replies import Reply
+from .settings import Settings
+
+
+def parse(
+    text: str,
+    format: str = "auto",
+    *,
+    tools: Any = None,
+    prefix: str = "",
+    on_error: OnError = "keep",
+    settings: Settings | None = None,
+) -> Reply:
+    """Read a whole response.
+
+    `format` is a format's name or alias, or "auto": each segment is then read by the format that its text fits.
+    `tools` are the tools that the model was given: OpenAI or Anthropic dicts, pydantic models, annotated callables;
+    their schemas give the types of arguments that are written as bare text. `prefix` is what the prompt had already
+    opened (`<think>` and a line break): it is read first, and is no part of the spans.
+
+    Nothing that a model can write raises: what is wrong is in `reply.diagnostics`. With `on_error="raise"` the first
+    error is raised as a ResponseError. Raises UnknownFormatError, ToolError, and LimitError for text over the limit.
+    """
+    return Reading(format, tools, prefix, on_error, settings, None).read(text)
+
+
+def stream(
+    chunks: Iterable[str | bytes],
+    format: str = "auto",
+    *,
+    tools: Any = None,
+    prefix: str = "",
+    on_error: OnError = "keep",
+    settings: Settings | None = None,
+) -> Iterator[Event]:
+    """Read a response that arrives in chunks, and yield its events as early as they are certain.
+
+    The last event is `Done`, with the reply that `parse` would give for the joined chunks. See `parse` for the rest.
+    """
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, settings=settings)
+    for chunk in chunks:
+        yield from parser.feed(chunk)
+    yield from parser.close()
+
+
+async def astream(
+    chunks: AsyncIterable[str | bytes],
+    format: str = "auto",
+    *,
+    tools: Any = None,
+    prefix: str = "",
+    on_error: OnError = "keep",
+    settings: Settings | None = None,
+) -> AsyncIterator[Event]:
+    """`stream` for chunks that arrive asynchronously."""
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, settings=settings)
+    async for chunk in chunks:
+        for event in parser.feed(chunk):
+            yield event
+    for event in parser.close():
+        yield event

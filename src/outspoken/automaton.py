@@ -1,0 +1,188 @@
+"""The automaton over LALR configurations, made from tables as a text needs it.
+
+A configuration is the parser's stack of states: its whole memory. From a configuration, a terminal leads to another
+one by some reductions and a shift. That is a pure function, and a grammar has few configurations, so each is made
+once and kept. Parsing is then a walk from configuration to configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .tables import END, Tables, Terminal
+from .vocabulary import CLOSER, FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS
+
+#: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
+#: ("reopen", "tool_calls"), ("drop", ""), ("island", "").
+Op = tuple[str, str]
+
+Stack = tuple[int, ...]
+
+
+class Transition:
+    """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
+
+    `cost` is how far the reductions are from the grammar's first alternatives.
+    """
+
+    __slots__ = ("terminal", "target", "before", "after", "cost")
+
+    def __init__(self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int) -> None:
+        self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
+
+    @property
+    def role(self) -> str:
+        """What an island that is shifted here becomes, where that is known at once."""
+        return next((arg for name, arg in self.after if name == "field"), "")
+
+
+class Config:
+    """One configuration: what is acceptable here.
+
+    `free` is the transition over free text, where that is acceptable; it is then taken for empty text, too. `islands`
+    are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
+    """
+
+    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_before_free", "engines")
+
+    def __init__(self, automaton: Automaton, stack: Stack) -> None:
+        self.automaton = automaton
+        self.stack = stack
+        self.engines: dict[str, Any] = {}
+        self._ends: tuple[Op, ...] | None | bool = False
+        self._before_free: list[Transition] | None = None
+        self.free: Transition | None = None
+        self.islands: list[Transition] = []
+        self.markers: list[Transition] = []
+
+    def link(self) -> None:
+        """Find the transitions. Apart from making, since configurations lead to each other."""
+        for name in self.automaton.tables.states[self.stack[-1]]:
+            found = self.automaton.transition(self.stack, name)
+            if found is None:
+                continue
+            if found.terminal.short in FREE_TEXT:
+                self.free = found
+            elif found.terminal.short in ISLANDS:
+                self.islands.append(found)
+            else:
+                self.markers.append(found)
+        self.markers.sort(key=lambda t: order(t.terminal))
+
+    @property
+    def before_free(self) -> list[Transition]:
+        """The markers that are acceptable here and not after the free text that is acceptable here, too."""
+        if self._before_free is None:
+            later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
+            self._before_free = [t for t in self.markers if t.terminal.name not in later] if self.free else []
+        return self._before_free
+
+    def on(self, short: str) -> Transition | None:
+        """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""
+        free = [self.free] if self.free else []
+        return next((t for t in (*free, *self.islands, *self.markers) if t.terminal.short == short), None)
+
+    def end(self) -> tuple[Op, ...] | None:
+        """The operations of the end of the text; None where the text may not end here."""
+        if self._ends is False:
+            advanced = self.automaton.advance(self.stack, END)
+            self._ends = None if advanced is None else advanced[1]
+        return self._ends  # type: ignore[return-value]
+
+
+def order(terminal: Terminal) -> tuple[int, int, str]:
+    """The order in which terminals are tried: by priority, then the longer pattern first."""
+    return -terminal.priority, -len(terminal.regex), terminal.name
+
+
+class Automaton:
+    """All configurations of one grammar that have been met so far."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self._configs: dict[Stack, Config] = {}
+        self.start = self.config((tables.start,))
+        #: Where parsing goes on after text: outside every segment.
+        self.home = self.start.free.target if self.start.free else self.start
+        self._resync: Any = None
+
+    def config(self, stack: Stack) -> Config:
+        """The configuration of a stack of states."""
+        try:
+            return self._configs[stack]
+        except KeyError:
+            found = self._configs[stack] = Config(self, stack)
+            found.link()
+            return found
+
+    def resync(self, partial: bool) -> Any:
+        """Finds where a call that cannot be read may have ended: a closer (group `close`), or an opener."""
+        if self._resync is None:
+            closers = [t.regex for t in sorted(self.tables.terminals.values(), key=order) if t.short.endswith(CLOSER)]
+            after = self.home.free.target if self.home.free else self.home
+            openers = [t.terminal.regex for t in after.markers]
+            parts = ([f"(?P<close>{'|'.join(closers)})"] if closers else ["(?P<close>(?!))"]) + openers
+            source = "|".join(parts)
+            import regex
+
+            self._resync = (re.compile(source).search, regex.compile(source).search)
+        return self._resync[partial]
+
+    def transition(self, stack: Stack, name: str) -> Transition | None:
+        """What a terminal does after a stack; None where it is not acceptable, or no terminal."""
+        terminal = self.tables.terminals.get(name)
+        advanced = self.advance(stack, name) if terminal else None
+        if advanced is None or terminal is None:
+            return None
+        target, before, after, cost = advanced
+        return Transition(terminal, self.config(target), before, after, cost)
+
+    def advance(self, stack: Stack, name: str) -> tuple[Stack, tuple[Op, ...], tuple[Op, ...], int] | None:
+        """The stack after a terminal, the operations before and after its shift, and what the path costs."""
+        states = self.tables.states
+        work = list(stack)
+        before: list[Op] = []
+        cost = 0
+        while True:
+            action = states[work[-1]].get(name)
+            if action is None:
+                return (tuple(work), tuple(before), (), cost) if name == END and self._accepted(work) else None
+            if action >= 0:
+                break
+            cost += self._reduce(work, -1 - action, before)
+        work.append(action)
+        after: list[Op] = [("begin", kinds)] if (kinds := self.tables.frames[action]) else []
+        short = self.tables.terminals[name].short
+        if short in TOKENS:
+            after.append(("token", short))
+        while (rule := self._forced(work[-1])) is not None:
+            cost += self._reduce(work, rule, after)
+        return tuple(work), tuple(before), tuple(after), cost
+
+    def _accepted(self, work: list[int]) -> bool:
+        return work == [self.tables.start, self.tables.states[self.tables.start].get("start")]
+
+    def _forced(self, state: int) -> int | None:
+        """The rule of the one reduction that is possible in a state, whatever comes next."""
+        actions = set(self.tables.states[state].values())
+        only = actions.pop() if len(actions) == 1 else 0
+        return -1 - only if only < 0 else None
+
+    def _reduce(self, work: list[int], number: int, ops: list[Op]) -> int:
+        """Reduce the stack by a rule, note what that means, and return how far it is from the first alternative."""
+        rule, frames = self.tables.rules[number], self.tables.frames
+        opened = bool(rule.size) and frames[work[len(work) - rule.size]]
+        if rule.size:
+            del work[len(work) - rule.size :]
+        if rule.short in FIELDS:
+            ops.append(("field", rule.short))
+        target = self.tables.states[work[-1]][rule.name]
+        work.append(target)
+        if rule.short in FRAMES:
+            ops.append(("end", rule.short))
+            if frames[target]:
+                ops.append(("reopen", frames[target]))
+        elif opened and not frames[target]:
+            ops.append(("drop", ""))
+        return rule.order

@@ -1,0 +1,290 @@
+"""From what the machine reads to typed segments and events: what the vocabulary of rule names means.
+
+The machine calls the free-text methods (`text`, `reasoning`, `value`, `code`) with a piece and its place, and the
+operations of each step as `function(builder, argument, match, group, base)`. Offsets are into the raw text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .construct import construct
+from .events import Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallUnfinished
+from .header import Header
+from .islands import NotJson, decode
+from .notes import Note
+from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
+from .settings import Settings
+from .tools import Tools
+
+
+class Frame:
+    """What is being read: a call, an action, a block. Its fields are filled as they come."""
+
+    start = 0
+    kinds = ""
+    name: str | None = None
+    id: str | None = None
+    #: the value of the whole arguments, or of each argument so far, and their JSON text in pieces
+    arguments: Any = None
+    parts: list[str] | None = None
+    #: the argument that is being read: its name, its bare text in pieces, whether that is sent as a string already
+    key: str | None = None
+    bare: list[str] | None = None
+    sending = False
+    #: the arguments come one by one, so that their object is closed when the call is
+    keyed = False
+    #: the values of arguments that have no name
+    positional: list[Any] | None = None
+    #: a call that was announced: its number
+    index = -1
+    problem = ""
+    content: str | None = None
+    content_span = (0, 0)
+    more: bool | None = None
+
+
+class Builder:
+    """Collects segments, and events where they are asked for.
+
+    `safe` is the offset up to which everything belongs to a segment or to markup; `after_text` says that what ended
+    there was text, so that white space behind it is text, too.
+    """
+
+    def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
+        self.header = header
+        self.tools = tools
+        self.settings = settings
+        self.events = events
+        self.segments: list[Any] = []
+        self.notes: list[Note] = []
+        self.frames: list[Frame] = []
+        self.safe = 0
+        self.after_text = True
+        self.calls = 0
+        self.envelope = False
+        self.more: bool | None = None
+        #: the island that was read last: its value and its text
+        self.last: Any = None
+        self.last_text = ""
+        self.slice: Callable[[int, int], str] = lambda start, end: ""
+        self._run: list[str] = []
+        self._run_model: Any = None
+        self._run_start = self._run_end = 0
+
+    # free text
+
+    def text(self, piece: str, start: int, end: int) -> None:
+        """More text to show."""
+        if start < 0:
+            piece, start = piece[-start:], 0
+        if not piece:
+            return
+        if self._run_model is not Text:
+            self.flush()
+            self._run_model, self._run_start = Text, start
+        self._run.append(piece)
+        self._run_end = self.safe = end
+        self.after_text = True
+        if self.events is not None:
+            self.events.append(TextDelta(piece))
+
+    def reasoning(self, piece: str, start: int, end: int) -> None:
+        """More of what the model thinks."""
+        if start < 0:
+            piece, start = piece[-start:], 0
+        if not piece:
+            return
+        if self._run_model is not Reasoning:
+            self.flush()
+            self._run_model, self._run_start = Reasoning, start
+        self._run.append(piece)
+        self._run_end = self.safe = end
+        if self.events is not None:
+            self.events.append(ReasoningDelta(piece))
+
+    def code(self, piece: str, start: int, end: int) -> None:
+        """More of a code sample, which is text together with its fence."""
+        self.show(end)
+
+    def show(self, end: int) -> None:
+        """Everything from `safe` to `end` is text."""
+        start = max(self.safe, 0)
+        if start < end:
+            self.text(self.slice(start, end), start, end)
+
+    def flush(self, status: Status = "ok") -> None:
+        """End the run of text or reasoning that is being collected."""
+        if self._run_model is None:
+            return
+        values: dict[str, Any] = {
+            "kind": "text" if self._run_model is Text else "reasoning",
+            "text": "".join(self._run),
+            "span": (self._run_start, self._run_end),
+        }
+        if self._run_model is Reasoning:
+            values["status"] = status
+        self.segments.append(construct(self._run_model, values))
+        self._run = []
+        self._run_model = None
+
+    # frames
+
+    def begin(self, start: int, kinds: str) -> None:
+        """Something begins that may become one of these frames of the vocabulary."""
+        frame = Frame()
+        frame.kinds = kinds
+        frame.start = start
+        self.frames.append(frame)
+
+    def drop(self) -> None:
+        """What began was only structure."""
+        self.frames.pop()
+
+    def reopen(self, kinds: str) -> None:
+        """What just ended is the first part of something larger, which began at the same place."""
+        self.begin(self._ended_at, kinds)
+
+    _ended_at = 0
+
+    def end_think(self, frame: Frame, end: int) -> None:
+        """A block of reasoning is complete."""
+        self.flush()
+        self.settle(frame, end)
+
+    def end_tool_calls(self, frame: Frame, end: int) -> None:
+        """A section of calls is complete; its calls were taken as they ended."""
+        self.settle(frame, end)
+
+    def end_code(self, frame: Frame, end: int) -> None:
+        """A code sample is complete."""
+        self.show(end)
+        self._ended_at = frame.start
+
+    def end_json(self, frame: Frame, end: int) -> None:
+        """A JSON value is complete that is nothing the format knows. It is shown as it was written."""
+        raw = self.slice(frame.start, end)
+        try:
+            value = decode(raw, self.settings.max_depth)
+        except NotJson:
+            self.show(end)
+            return
+        self.show(frame.start)
+        self.flush()
+        self.segments.append(construct(JsonValue, {"kind": "json", "value": value, "raw": raw, "span": (frame.start, end)}))
+        if self.events is not None:
+            self.events.append(TextDelta(raw))
+        self.settle(frame, end)
+        self.after_text = True
+
+    def end_envelope(self, frame: Frame, end: int) -> None:
+        """An object that holds the whole answer is complete."""
+        self.envelope = True
+        self.more = frame.more if frame.more is not None else self.more
+        if frame.content:
+            self.flush()
+            made = construct(Text, {"kind": "text", "text": frame.content, "span": frame.content_span})
+            place = len(self.segments)
+            while place and self.segments[place - 1].span[0] > frame.content_span[0]:
+                place -= 1
+            self.segments.insert(place, made)
+            if self.events is not None:
+                self.events.append(TextDelta(frame.content))
+        self.settle(frame, end)
+
+    def end_payload(self, frame: Frame, end: int) -> None:
+        """A marker payload is complete."""
+        self.flush()
+        name = (frame.name or "").strip().lower()
+        payload = construct(
+            Payload,
+            {"kind": "payload", "type": name, "data": self.last, "status": "ok", "span": (frame.start, end)},
+        )
+        self.segments.append(payload)
+        if self.events is not None:
+            self.events.append(PayloadParsed(payload))
+        self.settle(frame, end)
+
+    def end_call_id(self, frame: Frame, end: int) -> None:
+        """The id of a call is the text that the rule spans; what was read inside belongs to the call."""
+        call = self.frames[-1]
+        call.id = self.slice(frame.start, end).strip()
+        call.name = frame.name or call.name
+
+    def settle(self, frame: Frame, end: int) -> None:
+        """Everything up to `end` is read."""
+        self.safe = end
+        self.after_text = False
+        self._ended_at = frame.start
+
+    # fields and tokens
+
+    def name(self, text: str) -> None:
+        """The name of the call, action or payload."""
+        self.frames[-1].name = text
+
+    def field_content(self, frame: Frame, start: int, end: int) -> None:
+        """The text of an envelope."""
+        if isinstance(self.last, str):
+            frame.content = self.last
+            frame.content_span = (start, end)
+
+    def field_needs_more_work(self, frame: Frame, start: int, end: int) -> None:
+        """Does the model want another turn?"""
+        if isinstance(self.last, bool):
+            frame.more = self.last
+
+    # ends that are none
+
+    def cut(self, end: int) -> None:
+        """The text ends inside something: say so, and keep what was read of it."""
+        frames, self.frames = self.frames, []
+        call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
+        if call is not None:
+            self.unfinished(call, end, "truncated")
+        elif self._run_model is Reasoning:
+            self.flush("truncated")
+            self.note("unclosed-reasoning", "the reasoning is never closed", (frames[0].start, end), "warning")
+            self.safe = end
+        elif self.safe < end:
+            start = max(self.safe, 0)
+            self.show(end)
+            self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end), "warning")
+
+    def unfinished(self, frame: Frame, end: int, status: Status) -> None:
+        """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""
+        self.flush()
+        text = "".join(frame.parts or ())
+        arguments: Any = frame.arguments if isinstance(frame.arguments, dict) else {}
+        span = (max(frame.start, 0), end)
+        call = construct(
+            ToolCall,
+            {
+                "kind": "tool_call",
+                "name": frame.name or "",
+                "arguments": arguments,
+                "arguments_text": text,
+                "id": frame.id,
+                "status": status,
+                "span": span,
+                "repairs": [],
+            },
+        )
+        self.segments.append(call)
+        name = frame.name or ""
+        if status == "truncated":
+            self.note("unclosed-call", f"the call of `{name}` never ends", span, label="opened here, and the text ends inside it")
+        else:
+            message = frame.problem or f"the call of `{name}` cannot be read"
+            self.note("invalid-call", message, span, helps=("the raw text is kept; nothing was guessed",))
+        if self.events is not None:
+            index = frame.index if frame.index >= 0 else self.calls
+            self.events.append(ToolCallUnfinished(index, call))
+        if frame.index < 0:
+            self.calls += 1
+        self.settle(frame, end)
+
+    def note(self, code: str, message: str, span: tuple[int, int], severity: str = "error", **more: Any) -> None:
+        """Remember a diagnostic."""
+        self.notes.append(Note(code, message, (max(span[0], 0), max(span[1], 0)), severity, self.header.format, **more))

@@ -1,0 +1,188 @@
+"""Tool calls: from names and arguments, in any order and notation, to one typed call and its deltas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .builder import Builder, Frame
+from .construct import construct
+from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
+from .islands import NotJson, decode
+from .replies import ToolCall
+from .values import escape, fits, may_be_other_than_text, read_bare, to_json
+
+
+class CallBuilder(Builder):
+    """The part of the builder that makes tool calls.
+
+    A call is announced (`ToolCallStart`) when its name is known and an argument of it begins, or when it ends.
+    """
+
+    def announce(self, frame: Frame) -> None:
+        """Say that a call has begun, if its name is known and it was not said before."""
+        if frame.index >= 0 or not frame.name:
+            return
+        self.flush()
+        frame.index = self.calls
+        self.calls += 1
+        if self.events is not None:
+            self.events.append(ToolCallStart(frame.index, frame.id, frame.name))
+            held = "".join(frame.parts or ())
+            if held:
+                self.events.append(ToolCallDelta(frame.index, held))
+
+    def send(self, frame: Frame, text: str) -> None:
+        """More of the arguments, as JSON text. Held until the call is announced."""
+        if frame.parts is None:
+            frame.parts = []
+        frame.parts.append(text)
+        if frame.index >= 0 and self.events is not None:
+            self.events.append(ToolCallDelta(frame.index, text))
+
+    # arguments that are one JSON object
+
+    def island_piece(self, role: str, text: str) -> None:
+        """A piece of an island that is still being read."""
+        if role == "arguments":
+            frame = self.frames[-1]
+            self.announce(frame)
+            self.send(frame, text)
+            frame.sending = True
+
+    def field_arguments(self, frame: Frame, start: int, end: int) -> None:
+        """The arguments as a whole: an object, a string that holds one, or null."""
+        value, text = self.last, self.last_text
+        if isinstance(value, str):
+            text = value
+            try:
+                value = decode(text, self.settings.max_depth) if text.strip() else None
+            except NotJson:
+                value = ""
+        if value is None:
+            value, text = {}, "{}"
+        if not isinstance(value, dict):
+            frame.problem = f"the arguments of `{frame.name or ''}` are not a JSON object"
+        if frame.parts is not None and not frame.sending:
+            self.note("repeated-arguments", "a call has arguments twice; the last are taken", (start, end), "warning")
+            frame.parts = None
+        frame.arguments = value
+        self.announce(frame)
+        if frame.sending:
+            frame.sending = False
+        else:
+            self.send(frame, text)
+
+    # arguments one by one
+
+    def argument_name(self, text: str) -> None:
+        """An argument begins."""
+        frame = self.frames[-1]
+        frame.key = text
+        if not self.header.actions:
+            self.announce(frame)
+
+    def value(self, piece: str, start: int, end: int) -> None:
+        """More of an argument's bare text."""
+        frame = self.frames[-1]
+        if frame.bare is None:
+            frame.bare = []
+        frame.bare.append(piece)
+        if self.events is None:
+            return
+        if frame.sending:
+            self.send(frame, escape(piece))
+            return
+        so_far = "".join(frame.bare)
+        head = so_far.lstrip()[:8]
+        if head and frame.index >= 0 and not may_be_other_than_text(head, self._types(frame), self.header.values):
+            self.send(frame, f'{self._lead(frame)}"{escape(so_far)}')
+            frame.sending = True
+
+    def field_argument(self, frame: Frame, start: int, end: int) -> None:
+        """An argument is complete: its name, and its value as bare text or as an island."""
+        key = frame.key or ""
+        if frame.bare is not None:
+            value = self._bare(frame, key, end)
+            text = None
+        else:
+            value, text = self.last, self.last_text
+        if frame.arguments is None:
+            frame.arguments = {}
+            frame.keyed = True
+        elif key in frame.arguments:
+            span = (start, end)
+            self.note("repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning")
+        if frame.sending:
+            self.send(frame, '"')
+        else:
+            self.send(frame, f"{self._lead(frame)}{text or to_json(value)}")
+        frame.arguments[key] = value
+        frame.key = frame.bare = None
+        frame.sending = False
+
+    def _bare(self, frame: Frame, key: str, end: int) -> Any:
+        """The value of an argument that was written as bare text."""
+        text = "".join(frame.bare or ())
+        types = self._types(frame)
+        if frame.sending:
+            return text
+        value = read_bare(text, types, self.header.values)
+        if types is not None and not fits(value, types):
+            kinds = " or ".join(sorted(types))
+            message = f"the argument `{key}` of `{frame.name}` should be {kinds}, and is kept as text"
+            self.note("mistyped-argument", message, (end - len(text), end), "warning")
+        return value
+
+    def _types(self, frame: Frame) -> frozenset[str] | None:
+        if self.tools is None or frame.name is None or frame.key is None:
+            return None
+        return self.tools.types(frame.name, frame.key)
+
+    def _lead(self, frame: Frame) -> str:
+        """What stands before an argument's value in the JSON text."""
+        return f"{', ' if frame.arguments else '{'}{to_json(frame.key or '')}: "
+
+    def field_tool_name(self, frame: Frame, start: int, end: int) -> None:
+        """The name of the tool, as a string."""
+        frame.name = self.last if isinstance(self.last, str) else None
+
+    def field_id(self, frame: Frame, start: int, end: int) -> None:
+        """The id of a call, as a string."""
+        frame.id = self.last if isinstance(self.last, str) else None
+
+    # the end of a call
+
+    def end_tool_call(self, frame: Frame, end: int) -> None:
+        """A call is complete."""
+        name = frame.name
+        arguments = frame.arguments
+        if not name:
+            frame.problem = "a tool call has no name"
+        if frame.problem:
+            self.unfinished(frame, end, "invalid")
+            return
+        self.announce(frame)
+        if arguments is None:
+            arguments = {}
+            self.send(frame, "{}")
+        elif frame.keyed:
+            self.send(frame, "}")
+        call = construct(
+            ToolCall,
+            {
+                "kind": "tool_call",
+                "name": name,
+                "arguments": arguments,
+                "arguments_text": "".join(frame.parts or ()),
+                "id": frame.id,
+                "status": "ok",
+                "span": (frame.start if frame.start > 0 else 0, end),
+                "repairs": [],
+            },
+        )
+        self.segments.append(call)
+        if self.tools is not None and name not in self.tools:
+            self.note("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
+        if self.events is not None:
+            self.events.append(ToolCallEnd(frame.index, call))
+        self.settle(frame, end)

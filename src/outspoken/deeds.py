@@ -1,0 +1,41 @@
+"""GUI actions: from a name and arguments to one typed action, by the mapping in the format's header."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .actions import make_action
+from .builder import Frame
+from .calls import CallBuilder
+from .events import ActionParsed
+
+
+class ActionBuilder(CallBuilder):
+    """The part of the builder that makes actions: the whole builder."""
+
+    def call_id(self, text: str) -> None:
+        """The id of a call, where it is a token."""
+        self.frames[-1].id = text
+
+    def coordinates(self, text: str) -> None:
+        """Coordinates that are written as they are, `(1, 2)`: the value of an argument."""
+        self.last = self.last_text = text
+
+    def field_positional(self, frame: Frame, start: int, end: int) -> None:
+        """The value of an argument that has no name."""
+        if frame.positional is None:
+            frame.positional = []
+        frame.positional.append(self.last)
+
+    def end_action(self, frame: Frame, end: int) -> None:
+        """An action is complete."""
+        self.flush()
+        span = (max(frame.start, 0), end)
+        values: dict[str, Any] = frame.arguments or {}
+        action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span))
+        if problem:
+            self.note("invalid-action", problem, span, helps=("the raw text is kept in `raw`; nothing was guessed",))
+        self.segments.append(action)
+        if self.events is not None:
+            self.events.append(ActionParsed(action))
+        self.settle(frame, end)

@@ -1,0 +1,281 @@
+"""Detection: which format is a piece of text in?
+
+Outside of every segment all formats agree: what is no opening marker is text. At an opening marker, the formats that
+have it are tried side by side from there. The first one that reads its segment to the end without damage has it; then
+the next segment is anybody's again, so that a response may mix formats.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from . import paths, registry
+from .automaton import Automaton, Config, Transition, order
+from .builder import Builder
+from .deeds import ActionBuilder
+from .machine import LEFT, Machine, trims
+from .operations import HANDLERS
+from .tables import Terminal
+
+#: The format that reads what no other one claims.
+PLAIN = "text"
+
+
+class Trial(Machine):
+    """Reads one segment by one format, and stops behind it.
+
+    `ended` says that the segment is complete and `failed` that the format cannot read it; `damaged` that it read a
+    call that it had to give up.
+    """
+
+    __slots__ = ("name", "begun", "ended", "failed", "damaged")
+
+    def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
+        automaton = registry.automaton(name)
+        builder = ActionBuilder(automaton.tables.header, parent.tools, parent.settings, None)
+        if parent.events is not None:
+            builder.events = []
+        builder.calls = parent.calls
+        builder.safe = start
+        super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
+        self.buffer, self.chunks = left, [left]
+        self.pos = len(left)
+        self.length = start
+        self.name = name
+        self.begun = self.ended = self.failed = self.damaged = False
+
+    def read_on(self, text: str, *, final: bool) -> None:
+        """Read more of the text; all that is left of it, where it is final."""
+        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text
+        self._moved(text)
+        self._run(final=final)
+
+    def cut(self) -> None:
+        """The text ended before the segment did."""
+        self._end()
+        self.pos = len(self.buffer)
+
+    def stopped_at(self) -> int:
+        """The offset at which the segment ended."""
+        return self.base + self.pos
+
+    def rank(self, first: str | None) -> tuple[Any, ...]:
+        """How good this reading is; the smallest is the best."""
+        tools = self.builder.tools
+        called = [s.name for s in self.builder.segments if s.kind == "tool_call"]
+        unknown = tools is not None and any([name not in tools for name in called])
+        named = any([f.name for f in self.builder.frames])
+        return not self.ended, self.damaged, unknown, self.stopped_at() if self.ended else not named, self.name != first, self.name
+
+    def _run(self, *, final: bool) -> None:
+        if not (self.ended or self.failed):
+            super()._run(final=final)
+
+    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
+        if free.terminal.short != "TEXT" or self.builder.frames or (self.begun and free.target is not self.automaton.home):
+            return super()._free(config, free, final=final)
+        if self.begun:
+            self.ended = True
+            return False
+        step = paths.step(free.target, "whole" if final else "partial", HANDLERS)
+        match = step.match(self.buffer, self.pos) if final else step.match(self.buffer, self.pos, partial=True)
+        if match is None:
+            self.failed = True
+            return False
+        if not final and (match.partial or paths.still_open(step, self.buffer, self.pos, match) is not None):
+            return False
+        path = step.paths[match.lastindex]
+        if path.grows and not final and match.end() == len(self.buffer):
+            return False
+        self.begun = True
+        self._close_free(free, self.pos)
+        self._opened = self.base + match.end()
+        self._take(path, match)
+        return True
+
+    def _fail(self, pos: int, end: int | None = None) -> bool:
+        if any(f.index >= 0 for f in self.builder.frames):
+            self.damaged = True
+            return super()._fail(pos, end)
+        self.pos = end if end is not None else pos
+        self.failed = not self.builder.segments
+        if not self.failed:
+            self.ended = self.damaged = True
+            self.pos = self.builder.safe - self.base
+            self.builder.frames.clear()
+        return False
+
+
+class _Openers(NamedTuple):
+    """The opening markers of all formats, in order, and for each the formats that have it."""
+
+    terminals: tuple[Terminal, ...]
+    owners: dict[int, tuple[str, ...]]
+
+
+@lru_cache(maxsize=1)
+def _openers() -> _Openers:
+    plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN).home.markers]
+    owners: dict[str, list[str]] = {}
+    terminals: dict[str, Terminal] = {}
+    for name in registry.names():
+        for step in _home_markers(registry.automaton(name)):
+            regex, written = step.terminal.regex, step.terminal.canonical.strip()
+            if not any([p.pattern == regex or (written and p.fullmatch(written)) for p in plain]):
+                owners.setdefault(regex, []).append(name)
+                terminals[regex] = step.terminal
+    ordered = sorted(terminals.values(), key=order)
+    return _Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)})
+
+
+def _home_markers(automaton: Automaton) -> list[Transition]:
+    home = automaton.home
+    return home.free.target.markers if home.free else home.markers
+
+
+class _Watch:
+    """The step of plain text that also stops at every opening marker of every format."""
+
+    def __init__(self, which: str) -> None:
+        import regex
+
+        openers = _openers()
+        own = paths.step(registry.automaton(PLAIN).home, which, HANDLERS)
+        module: Any = re if which == "whole" else regex
+        count = len(openers.terminals)
+        sources = [f"({t.regex})" for t in openers.terminals]
+        self.find = module.compile("|".join([*sources, own.source])).search
+        self.paths = {count + group: path for group, path in own.paths.items()}
+        self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
+        self.rivals += [(rival, count + group) for rival, group in own.rivals]
+
+
+@lru_cache(maxsize=3)
+def _watch(which: str) -> _Watch:
+    return _Watch(which)
+
+
+class Detector(Machine):
+    """Reads a text whose format is not known. `detected` is the format of the first segment that was no text."""
+
+    __slots__ = ("_trials", "_barred", "_begun_at", "_pending_at", "_failed_at")
+
+    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
+        super().__init__(automaton, builder, base=base)
+        self._trials: list[Trial] = []
+        self._barred = -1
+        self._begun_at = self._pending_at = self._failed_at = 0
+
+    def feed(self, chunk: str) -> None:
+        """Read a piece of which more may come."""
+        if not self._trials:
+            super().feed(chunk)
+            return
+        self.chunks.append(chunk)
+        self.length += len(chunk)
+        for trial in self._trials:
+            trial.read_on(chunk, final=False)
+        self._run(final=False)
+
+    def _run(self, *, final: bool) -> None:
+        going = True
+        while going:
+            if self._trials and not self._judge(final=final):
+                return
+            super()._run(final=final)
+            going = bool(self._trials)
+
+    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
+        if self._trials:
+            return False
+        at = max(self._scan, self.pos)
+        if free.target is not self.automaton.home or self._barred != self.base + at:
+            return super()._free(config, free, final=final)
+        step = paths.step(free.target, "whole" if final else "partial", HANDLERS)
+        match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
+        if match is None:
+            self._scan = at + 1
+            self._barred = -1
+        return super()._free(config, free, final=final)
+
+    def _step(self, free: Transition, which: str) -> Any:
+        """Plain text watches for every format; reasoning and code samples only for their own end."""
+        if free.target is not self.automaton.home or self._barred == self.base + max(self._scan, self.pos):
+            return super()._step(free, which)
+        return _watch(which)
+
+    def _opening(self, match: Any, *, final: bool) -> bool:
+        """An opening marker of some formats: try them from here."""
+        start = match.start()
+        self._begun_at, self._pending_at = self.base + start, self.base + self.pos
+        left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
+        self._trials = [Trial(name, self.builder, left, self._begun_at) for name in _openers().owners[match.lastindex]]
+        for trial in self._trials:
+            trial.read_on(rest, final=final)
+        return False
+
+    def _judge(self, *, final: bool) -> bool:
+        """Have the trials come to an end? Returns whether there is more to do."""
+        for trial in self._trials:
+            if final:
+                trial.read_on("", final=True)
+            if trial.failed:
+                self._failed_at = max(self._failed_at, trial.stopped_at())
+        trials = self._trials = [t for t in self._trials if not t.failed]
+        if not trials:
+            return self._nobody()
+        best = min(trials, key=lambda t: t.rank(self.detected))
+        over = self.length - self._begun_at > self.builder.settings.max_hold
+        if not best.ended and (final or over):
+            self._trials = [best]
+            if final:
+                best.cut()
+        elif not best.ended or (best.damaged and len(trials) > 1 and not final):
+            if len(trials) == 1:
+                self._pass_on(best)
+            return False
+        return self._settle(best)
+
+    def _nobody(self) -> bool:
+        """No format reads what stands here: it is text, or plain text's own."""
+        self._trials = []
+        self._spent += self._failed_at - self._begun_at
+        self._rewind(self._pending_at)
+        self._scan = self._begun_at - self.base
+        self._barred = self._begun_at
+        if self._spent > 4096 + 8 * max(self._failed_at, 0):
+            self._scan = max(self._failed_at - self.base, self._scan)
+        return True
+
+    def _settle(self, best: Trial) -> bool:
+        """A segment was read by this format: take it over, and go on behind it."""
+        self._trials = []
+        self._pass_on(best)
+        builder, own = self.builder, best.builder
+        builder.flush()
+        builder.segments += own.segments
+        builder.notes += own.notes
+        builder.frames.clear()
+        builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
+        builder.envelope = builder.envelope or own.envelope
+        builder.more = builder.more if own.more is None else own.more
+        if self.detected is None and any([s.kind != "text" for s in own.segments]):
+            self.detected = best.name
+        self._trims = trims(best.automaton)
+        self._rewind(best.stopped_at())
+        self.config = self.automaton.home
+        self._fresh = self.marked = True
+        return True
+
+    def _pass_on(self, trial: Trial) -> None:
+        """Hand on the events of the only format that is left."""
+        builder, own = self.builder, trial.builder
+        if self._pending_at < self._begun_at:
+            start, self._pending_at = self._pending_at, self._begun_at
+            if "TEXT" not in trims(trial.automaton):
+                builder.text(self._tail(start)[: self._begun_at - start], start, self._begun_at)
+        if builder.events is not None and own.events:
+            builder.events += own.events
+            own.events.clear()

@@ -1,0 +1,95 @@
+"""What a stream says while it is read. Events are light; the reply at the end is the whole result.
+
+An event is never contradicted by a later one: a call that was announced either ends (`ToolCallEnd`) or is said to be
+unfinished (`ToolCallUnfinished`), and text that was sent stays text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from .actions import Action
+    from .replies import Payload, Reply, ToolCall
+
+
+@dataclass(slots=True)
+class TextDelta:
+    """More text to show to the user."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class ReasoningDelta:
+    """More of what the model thinks."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class ToolCallStart:
+    """A call has begun and its name is known. `index` counts the calls of the response from 0."""
+
+    index: int
+    id: str | None
+    name: str
+
+
+@dataclass(slots=True)
+class ToolCallDelta:
+    """More of a call's arguments, as JSON text; all deltas of a call, joined, are its `arguments_text`."""
+
+    index: int
+    arguments: str
+
+
+@dataclass(slots=True)
+class ToolCallEnd:
+    """A call is complete; this is the call."""
+
+    index: int
+    call: ToolCall
+
+
+@dataclass(slots=True)
+class ToolCallUnfinished:
+    """A call that was announced never ended, or cannot be read; `call.status` says which. It must not be run."""
+
+    index: int
+    call: ToolCall
+
+
+@dataclass(slots=True)
+class ActionParsed:
+    """A GUI action is complete."""
+
+    action: Action
+
+
+@dataclass(slots=True)
+class PayloadParsed:
+    """A marker payload is complete."""
+
+    payload: Payload
+
+
+@dataclass(slots=True)
+class Done:
+    """The response has ended; this is all of it."""
+
+    reply: Reply
+
+
+Event = Union[
+    TextDelta,
+    ReasoningDelta,
+    ToolCallStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallUnfinished,
+    ActionParsed,
+    PayloadParsed,
+    Done,
+]

@@ -1,0 +1,139 @@
+"""Draws a diagnostic for a person: the text it speaks of, with carets under the place.
+
+`locate` is called when a diagnostic is made, with the whole text at hand; it keeps the few characters that `draw`
+needs later. Nothing here depends on how a terminal looks: no colours, and what cannot be seen is shown as an escape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category, east_asian_width
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
+
+#: At most so many lines of the model's text are kept and drawn: it may be private.
+_LINES = 3
+#: At most so many columns of a line are drawn; a line that is no longer than that is drawn whole.
+_COLUMNS = 96
+#: At most so many characters are kept: before the span's start, and from it on.
+_BEFORE, _AFTER = _COLUMNS, 200 - _COLUMNS
+_CUT = "..."
+
+
+def locate(raw: str, span: tuple[int, int]) -> tuple[int, int, str, int]:
+    """The line and column (from 1) where a span starts, the text around it, and where in `raw` that text starts.
+
+    The text is the lines that the span touches, at most three of them and at most 200 characters. A span that
+    reaches over the text's ends is clipped.
+    """
+    start = min(max(span[0], 0), len(raw))
+    last = max(start, min(span[1], len(raw)) - 1)
+    line_start = raw.rfind("\n", 0, start) + 1
+    line = raw.count("\n", 0, line_start) + 1
+    first = max(line_start, start - _BEFORE)
+    window = raw[first : start + _AFTER]
+    touched = window.count("\n", start - first, last - first) + 1
+    excerpt = "\n".join(window.split("\n")[: min(touched, _LINES)])
+    end = first + len(excerpt)
+    if excerpt.endswith("\r") and raw.startswith("\n", end):
+        excerpt = excerpt[:-1]
+    return line, start - line_start + 1, excerpt, first
+
+
+def draw(diagnostic: Diagnostic) -> str:
+    """The diagnostic as lines of plain text, without a line break at the end."""
+    start, end = diagnostic.span
+    lines, cut = _lines(diagnostic)
+    lead = max(0, start - diagnostic.excerpt_start)
+    shown = _window(
+        lines[0], lead, end - diagnostic.excerpt_start, diagnostic.column - 1 > lead, cut and len(lines) == 1
+    )
+    label = diagnostic.label
+    if len(lines) > 1 or shown.goes_on:
+        label = f"{label} (to offset {end})"
+    margin = " " * len(str(diagnostic.line + len(lines) - 1))
+    rows = [
+        f"{diagnostic.severity}[{diagnostic.code}]: {_visible(diagnostic.message)}",
+        f"{margin} --> {diagnostic.format or 'text'}:{diagnostic.line}:{diagnostic.column} (offset {start})",
+        f" {margin} |",
+        f" {diagnostic.line:>{len(margin)}} | {shown.text}",
+        f" {margin} | {shown.carets} {_visible(label.strip())}",
+    ]
+    for number, line in enumerate(lines[1:], diagnostic.line + 1):
+        whole = number < diagnostic.line + len(lines) - 1 or not cut
+        rows.append(f" {number:>{len(margin)}} | {_window(line, 0, 0, False, not whole).text}")
+    if diagnostic.notes or diagnostic.helps:
+        rows.append(f" {margin} |")
+    rows += [f" {margin} = note: {_visible(note)}" for note in diagnostic.notes]
+    rows += [f" {margin} = help: {_visible(help_)}" for help_ in diagnostic.helps]
+    return "\n".join(row.rstrip() for row in rows)
+
+
+def _lines(diagnostic: Diagnostic) -> tuple[list[str], bool]:
+    """The lines to draw, and whether the last of them goes on beyond what is drawn of it.
+
+    Text that was kept up to the limit may end there by chance; without its last character it goes on for certain.
+    """
+    cut = len(diagnostic.excerpt) - (diagnostic.span[0] - diagnostic.excerpt_start) >= _AFTER
+    lines = [line.removesuffix("\r") for line in diagnostic.excerpt.split("\n")][:_LINES]
+    if cut:
+        lines[-1] = lines[-1][:-1]
+    return lines, cut
+
+
+class _Window(NamedTuple):
+    """The part of a line that is drawn, the row of carets for it, and whether the span goes on beyond it."""
+
+    text: str
+    carets: str
+    goes_on: bool
+
+
+def _window(line: str, start: int, end: int, more_left: bool, more_right: bool) -> _Window:
+    """Cut a line so that the start of the span is in view, and as much of the span as fits.
+
+    `more_left` and `more_right` say that the line itself is part of a longer one.
+    """
+    cells = [_visible(char) for char in line]
+    widths = [_columns(cell) for cell in cells]
+    start = min(start, len(cells))
+    stop = min(max(start, end), len(cells))
+    left, right = _edges(widths, start, stop)
+    more_left = more_left or left > 0
+    more_right = more_right or right < len(cells)
+    goes_on = end > right and more_right
+    text = _CUT * more_left + "".join(cells[left:right]) + _CUT * more_right
+    indent = len(_CUT) * more_left + sum(widths[left:start])
+    carets = max(1, sum(widths[start : min(stop, right)]) + len(_CUT) * goes_on)
+    return _Window(text, " " * indent + "^" * carets, goes_on)
+
+
+def _edges(widths: list[int], start: int, stop: int) -> tuple[int, int]:
+    """The first cell that is drawn, and the one after the last, where the span is from `start` to `stop`.
+
+    In a line that has to be cut before the span, two thirds of the room that the span leaves are for what is there.
+    """
+    left, right = 0, len(widths)
+    if sum(widths[:stop]) > _COLUMNS:
+        room = (_COLUMNS - min(sum(widths[start:stop]), _COLUMNS * 2 // 3)) * 2 // 3
+        left = start
+        while left and sum(widths[left - 1 : start]) <= room:
+            left -= 1
+    while sum(widths[left:right]) > _COLUMNS:
+        right -= 1
+    return left, right
+
+
+def _visible(text: str) -> str:
+    """The text with escapes for what a terminal obeys or does not show: controls, format characters, odd spaces."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _columns(text: str) -> int:
+    """How many columns a terminal gives to visible text."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in text)

@@ -1,0 +1,167 @@
+"""From the text of a grammar to its tables. This is the only module that needs Lark to read a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Tree
+from lark.common import ParserConf
+from lark.exceptions import GrammarError as LarkGrammarError
+from lark.exceptions import LarkError
+from lark.load_grammar import PrepareLiterals, TerminalTreeToPattern
+from lark.parsers.lalr_analysis import LALR_Analyzer
+
+from .errors import GrammarError
+from .header import read_header
+from .patterns import UnsafePatternError, grows, wide, without_groups
+from .tables import Rule, Tables, Terminal
+from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
+
+_LITERALS: Any = PrepareLiterals() * TerminalTreeToPattern()
+
+
+def compile_grammar(path: Path) -> Tables:
+    """Compile a grammar file. Raises `GrammarError` where the grammar cannot be used.
+
+    Conflicts are errors: a format that can be read two ways is not a format.
+    """
+    text = path.read_text("utf-8")
+    header = read_header(text, str(path))
+    try:
+        lark = Lark(text, parser="lalr", source_path=str(path), maybe_placeholders=False)
+        analysis = LALR_Analyzer(ParserConf(lark.rules, {}, ["start"]), debug=True, strict=True)
+        analysis.compute_lalr()
+    except (LarkGrammarError, LarkError) as error:
+        raise GrammarError(str(path), _plain(str(error))) from error
+    written = _written(lark)
+    terminals = {
+        str(t.name): _terminal(str(t.name), t, written.get(str(t.name)), str(path))
+        for t in sorted(lark.terminals, key=lambda t: str(t.name))
+        if str(t.name) not in lark.ignore_tokens
+    }
+    rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
+    numbers = {rule: i for i, rule in enumerate(rules)}
+    states, frames, start = _states(analysis, numbers, rules)
+    ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
+    return Tables(
+        header=header,
+        terminals=terminals,
+        rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
+        states=states,
+        frames=frames,
+        start=start,
+        ignore="|".join(ignored),
+    )
+
+
+def _written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
+    """What each terminal writes and reads, where its definition says so: `"written" | /read/`.
+
+    A terminal that is one string writes it. A terminal with several alternatives of which the first is a string
+    writes that one, and reads the others.
+    """
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for name, (tree, _) in lark.grammar.term_defs:
+        options = list(tree.children) if tree.data == "expansions" else []
+        if len(list(tree.find_data("value"))) != len(options) or not all(_is_literal(o) for o in options):
+            continue
+        first, *rest = [_LITERALS.transform(Tree("expansions", [option])) for option in options]
+        if first.type == "str" and not first.flags:
+            read = "|".join([pattern.to_regexp() for pattern in rest])
+            found[str(name)] = (first.value, f"(?:{read})" if rest else None)
+    return found
+
+
+def _is_literal(option: Any) -> bool:
+    """Is an alternative of a terminal one string or one regular expression?"""
+    while isinstance(option, Tree) and option.data != "literal":
+        if len(option.children) != 1:
+            return False
+        option = option.children[0]
+    return isinstance(option, Tree)
+
+
+def _terminal(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
+    brief = short(name)
+    regex = definition.pattern.to_regexp()
+    canonical = ""
+    if written and brief not in FREE_TEXT | ISLANDS:
+        canonical, read = written[0] or "", written[1]
+        regex = read or regex
+    regex = without_groups(regex)
+    try:
+        bounded = brief not in FREE_TEXT | ISLANDS
+        growing, spanning = bounded and grows(regex), bounded and wide(regex)
+    except UnsafePatternError as error:
+        raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
+    return Terminal(name, brief, regex, canonical, growing, spanning, definition.priority)
+
+
+def _states(analysis: Any, numbers: dict[Any, int], rules: list[Any]) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
+    """The parse table with states numbered in the order in which they are met from the start."""
+    table = analysis.parse_table
+    start = table.start_states["start"]
+    order: dict[Any, int] = {start: 0}
+    queue = [start]
+    for state in queue:
+        for symbol in sorted(table.states[state]):
+            action, target = table.states[state][symbol]
+            if action.name == "Shift" and target not in order:
+                order[target] = len(order)
+                queue.append(target)
+    states: list[dict[str, int]] = []
+    for state in order:
+        actions = table.states[state]
+        states.append(
+            {
+                str(symbol): order[actions[symbol][1]] if actions[symbol][0].name == "Shift" else -1 - numbers[actions[symbol][1]]
+                for symbol in sorted(actions)
+            }
+        )
+    corners = _left_corners(rules)
+    frames = tuple(_opened(state, corners) for state in order)
+    return tuple(states), frames, order[start]
+
+
+def _opened(state: Any, corners: dict[str, set[str]]) -> str:
+    """The frames that the symbol which led to a state may open, by name."""
+    kinds: set[str] = set()
+    for item in state:
+        if item.index == 1:
+            kinds |= corners.get(item.rule, set())
+    return " ".join(sorted(kinds))
+
+
+def _meaning(rule: Any) -> str:
+    """The name by which the vocabulary knows a rule: its alias (`-> tool_call`) or its own."""
+    return short(str(rule.alias or rule.origin.name))
+
+
+def _left_corners(rules: list[Any]) -> dict[Any, set[str]]:
+    """For each rule that opens a frame, or can be the first symbol of one that does: the frames."""
+    corners: dict[Any, set[str]] = {rule: {_meaning(rule)} & FRAMES for rule in rules}
+    by_name: dict[Any, list[Any]] = {}
+    for rule in rules:
+        by_name.setdefault(rule.origin.name, []).append(rule)
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            first = rule.expansion[0] if rule.expansion else None
+            for inner in by_name.get(first.name, []) if first is not None else []:
+                changed = changed or not corners[rule] <= corners[inner]
+                corners[inner] |= corners[rule]
+    return corners
+
+
+def _plain(message: str) -> str:
+    """Lark's message without the words of its inside."""
+    return "; ".join(_lines(message.replace("Terminal", "").replace("NonTerminal", "")))
+
+
+def _lines(message: str) -> Iterator[str]:
+    for line in message.splitlines():
+        if line.strip():
+            yield line.strip()

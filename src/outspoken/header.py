@@ -1,0 +1,123 @@
+"""The header of a grammar file: data about the format, written as comments at the top.
+
+`// key: value` is one field; lines that are indented under a key continue it, and keep their line breaks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from .errors import GrammarError
+
+_FIELD = re.compile(r"//[ ]([a-z_]+):[ \t]*(.*)")
+_MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
+
+_TRIMMABLE = frozenset({"text", "reasoning", "value"})
+_VALUES = ("json", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a format says of itself.
+
+    `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
+    `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
+    text) or "text". `space` is the coordinate space of points, `actions` maps the format's action names to the
+    vocabulary of actions.
+    """
+
+    format: str
+    title: str = ""
+    models: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+    example: str = ""
+    trim: frozenset[str] = frozenset()
+    values: str = "json"
+    space: str = "px"
+    actions: dict[str, str] = field(default_factory=dict[str, str])
+
+    def to_data(self) -> dict[str, Any]:
+        """The header as plain data, for the compiled form of the grammar."""
+        data = asdict(self)
+        data["trim"] = sorted(self.trim)
+        return data
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Header:
+        """The inverse of `to_data`."""
+        return cls(
+            **{
+                **data,
+                "trim": frozenset(data["trim"]),
+                "models": tuple(data["models"]),
+                "aliases": tuple(data["aliases"]),
+            }
+        )
+
+
+def read_header(text: str, path: str) -> Header:
+    """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read."""
+    fields = _fields(text, path)
+    known = {"format", "title", "models", "aliases", "source", "example", "trim", "values", "space", "actions"}
+    for key, (line, _) in fields.items():
+        if key not in known:
+            raise GrammarError(path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"])
+    get = {key: value for key, (_, value) in fields.items()}
+    if not get.get("format"):
+        raise GrammarError(path, "the header has no `format`", helps=["the first line is `// format: <name of the file>`"])
+    trim = frozenset(_list(get.get("trim", "")))
+    if not trim <= _TRIMMABLE:
+        raise GrammarError(path, f"`trim` names {', '.join(sorted(trim - _TRIMMABLE))}", line=fields["trim"][0])
+    if get.get("values", "json") not in _VALUES:
+        raise GrammarError(path, f"`values` is one of {', '.join(_VALUES)}", line=fields["values"][0])
+    return Header(
+        format=get["format"],
+        title=get.get("title", ""),
+        models=_list(get.get("models", "")),
+        aliases=_list(get.get("aliases", "")),
+        source=get.get("source", ""),
+        example=get.get("example", ""),
+        trim=trim,
+        values=get.get("values", "json"),
+        space=get.get("space", "px"),
+        actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
+    )
+
+
+def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
+    """The fields in order: key to (line, value)."""
+    found: dict[str, tuple[int, list[str]]] = {}
+    key = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("//"):
+            break
+        if match := _FIELD.match(line):
+            key = match[1]
+            if key in found:
+                raise GrammarError(path, f"the header has `{key}` twice", line=number)
+            found[key] = (number, [match[2]] if match[2] else [])
+        elif (match := _MORE.match(line)) and key:
+            found[key][1].append(match[1] or "")
+        else:
+            raise GrammarError(path, "a header line is `// key: value`, or is indented by three spaces", line=number)
+    return {key: (line, "\n".join(lines)) for key, (line, lines) in found.items()}
+
+
+def _list(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+
+
+def _actions(value: str, path: str, line: int) -> dict[str, str]:
+    """`left_double = click(clicks=2)` lines: the format's name to what it means."""
+    actions: dict[str, str] = {}
+    for offset, entry in enumerate(value.splitlines()):
+        if not entry.strip():
+            continue
+        name, equals, meaning = (part.strip() for part in entry.partition("="))
+        if not equals or not name or not meaning:
+            raise GrammarError(path, f"`{entry.strip()}` is not `name = action(...)`", line=line + offset + 1)
+        actions[name] = meaning
+    return actions

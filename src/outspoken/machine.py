@@ -1,0 +1,369 @@
+"""The machine: it reads text, whole or in chunks, and tells a builder what it finds.
+
+`feed` takes a piece of which more may come, `close` ends the text; `read` is a whole text at once. All walk the same
+automaton: a whole text is taken in the longest steps that regular expressions can make, a piece in single markers,
+holding back what may still become one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from . import islands, paths
+from .automaton import Automaton, Config, Transition
+from .builder import Builder
+from .operations import FREE, HANDLERS, Place
+from .paths import bind
+
+#: How many characters stay in the buffer to the left of the reading position, for patterns that look behind.
+LEFT = 32
+
+#: Free text that is longer than this is searched by the engine that is faster on long texts.
+_LONG = 2048
+
+_BLANK = " \t\r\n\f"
+_BLANKS = re.compile(r"[ \t\r\n\f]*")
+
+
+def trims(automaton: Automaton) -> frozenset[str]:
+    """The free text round which white space belongs to the markup."""
+    names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
+    return frozenset([names[t] for t in automaton.tables.header.trim])
+
+
+class Machine:
+    """Reads one text. `pos` is the reading position in `buffer`, whose first character is at `base` of the raw text."""
+
+    __slots__ = ("automaton", "builder", "config", "buffer", "pos", "base", "chunks", "length", "_scan", "_lead",
+                 "_fresh", "_island", "_opened", "_skipping", "_trims", "_spent", "_depth", "marked", "detected")  # fmt: skip
+
+    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
+        self.automaton = automaton
+        self.builder = builder
+        builder.slice = self.slice
+        self.config = config or automaton.start
+        self.buffer = ""
+        self.pos = 0
+        self.base = base
+        self.chunks: list[str] = []
+        self.length = base
+        #: the format that was recognised, where that is open
+        self.detected: str | None = None
+        #: markup was read: white space at the start of the text is the markup's, not the text's
+        self.marked = False
+        self._scan = 0
+        self._lead = False
+        self._fresh = True
+        self._island: tuple[Transition, Any, list[str], int] | None = None
+        self._opened = base
+        self._skipping = False
+        self._spent = 0
+        self._depth = builder.settings.max_depth
+        self._trims = trims(automaton)
+
+    # reading
+
+    def read(self, text: str) -> None:
+        """Read a whole text, and end."""
+        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text if self.buffer else text
+        if self.buffer is not text:
+            self._moved(text)
+        else:
+            self.chunks = [text]
+            self.length = self.base + len(text)
+        self._run(final=True)
+        self._end()
+
+    def feed(self, chunk: str) -> None:
+        """Read a piece of which more may come."""
+        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + chunk
+        self._moved(chunk)
+        self._run(final=False)
+
+    def close(self) -> None:
+        """The text has ended."""
+        self._run(final=True)
+        self._end()
+
+    def _moved(self, chunk: str) -> None:
+        """The buffer lost what lay to the left of the position, and gained a chunk."""
+        gone = max(self.pos - LEFT, 0)
+        self.base += gone
+        self.pos -= gone
+        self._scan = max(self._scan - gone, 0)
+        self.chunks.append(chunk)
+        self.length += len(chunk)
+
+    def slice(self, start: int, end: int) -> str:
+        """The raw text between two offsets."""
+        if start >= self.base:
+            return self.buffer[start - self.base : end - self.base]
+        return self._tail(start)[: end - start]
+
+    def _tail(self, start: int) -> str:
+        """The raw text from an offset on, as far as it has come."""
+        parts: list[str] = []
+        at = self.length
+        for chunk in reversed(self.chunks):
+            parts.append(chunk)
+            at -= len(chunk)
+            if at <= start:
+                break
+        return "".join(reversed(parts))[start - at :]
+
+    # one step after another
+
+    def _run(self, *, final: bool) -> None:
+        going = True
+        while going:
+            if self._island is not None:
+                going = self._island_on(final=final)
+            elif self._skipping:
+                going = self._skip(final=final)
+            elif self.config.free is None:
+                going = self._token(self.config, final=final)
+            else:
+                going = self._text(self.config, self.config.free, final=final)
+
+    def _text(self, config: Config, free: Transition, *, final: bool) -> bool:
+        """Free text, unless what stands here is a marker that may not follow it."""
+        if config.before_free and self._fresh:
+            going = self._marker(config, "ahead ", final=final)
+            if going is not None:
+                return going
+        return self._free(config, free, final=final)
+
+    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
+        """Free text up to the next marker. Returns whether there is more to do."""
+        buffer, pos = self.buffer, self.pos
+        at = max(self._scan, pos)
+        role = free.terminal.short
+        if self._fresh:
+            self._fresh = False
+            self._lead = role in self._trims and (self.marked if role != "TEXT" else self.marked and not self.builder.after_text)
+        step = self._step(free, ("long" if len(buffer) - at > _LONG else "whole") if final else "partial")
+        match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
+        if match is None:
+            self._piece(role, len(buffer), closed=False, final=final)
+            self._scan = len(buffer)
+            return final and self._free_ends(free)
+        start = match.start()
+        held = not final and match.partial
+        if not final and not held and step.rivals and (earlier := paths.still_open(step, buffer, at, match)) is not None:
+            start, held = earlier, True
+        path = None if held else step.paths.get(match.lastindex)
+        if path is None or (path.grows and not final and match.end() == len(buffer)):
+            self._piece(role, start, closed=False, final=False)
+            self._scan = start
+            return path is None and not held and self._opening(match, final=final)
+        if start > self.pos or role not in self._trims:
+            self._piece(role, start, closed=True, final=False)
+        self._close_free(free, start)
+        if config is self.automaton.home or config is self.automaton.start:
+            self._opened = self.base + match.end()
+        self._take(path, match)
+        return True
+
+    def _step(self, free: Transition, which: str) -> Any:
+        """What finds the end of free text."""
+        return paths.step(free.target, which, HANDLERS)
+
+    def _opening(self, match: Any, *, final: bool) -> bool:
+        """A marker was found that is no path of this grammar's."""
+        raise AssertionError("every marker of a grammar has a path")
+
+    def _free_ends(self, free: Transition) -> bool:
+        """The text ended within free text."""
+        self.pos = len(self.buffer)
+        if free.target.end() is not None:
+            self._close_free(free, self.pos)
+        return False
+
+    def _close_free(self, free: Transition, at: int) -> None:
+        """Shift the free text that ends here."""
+        self._fresh = True
+        self.config = free.target
+        if free.before or free.after:
+            self._operate(free, at, at)
+
+    def _operate(self, step: Transition, start: int, end: int) -> None:
+        """Carry out the operations of a transition that no expression took."""
+        place = Place(start, end)
+        for op, when in [(op, "before_") for op in step.before] + [(op, "") for op in step.after]:
+            function, arg, group = bind(op, 0, when, HANDLERS)
+            function(self.builder, arg, place, group, self.base)
+
+    def _piece(self, role: str, end: int, *, closed: bool, final: bool) -> None:
+        """Hand on free text up to `end`, without the white space that belongs to markup."""
+        buffer, start = self.buffer, self.pos
+        if self._lead:
+            start = _BLANKS.match(buffer, start, end).end()  # type: ignore[union-attr]
+            if start == end:
+                self.pos = end
+                return
+            self._lead = False
+        stop = end
+        if role in self._trims and not final:
+            stop = start + len(buffer[start:end].rstrip(_BLANK))
+        if stop > start:
+            FREE[role](self.builder, buffer[start:stop], self.base + start, self.base + stop)
+        self.pos = end if closed else stop
+
+    def _take(self, path: paths.Path, match: Any) -> None:
+        """Go along a path that a match found."""
+        builder, base = self.builder, self.base
+        for function, arg, group in path.ops:
+            function(builder, arg, match, group, base)
+        self.config = path.target
+        self.pos = match.end()
+        self.marked = True
+
+    def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
+        """A marker that stands here: True; that may still come: False; none: None."""
+        buffer, pos = self.buffer, self.pos
+        if final:
+            step = paths.step(config, f"{when}whole", HANDLERS)
+            match = step.match(buffer, pos)
+        else:
+            step = paths.step(config, f"{when}partial", HANDLERS)
+            match = step.match(buffer, pos, partial=True)
+        if match is None:
+            return None
+        if not final and match.partial:
+            if not when:
+                self.pos = self._past_blanks(pos)
+            return False
+        path = step.paths[match.lastindex]
+        if not final:
+            if path.grows and match.end() == len(buffer):
+                return False
+            if step.rivals and paths.still_open(step, buffer, self._past_blanks(pos), match) is not None:
+                return False
+        self._take(path, match)
+        return True
+
+    def _token(self, config: Config, *, final: bool) -> bool:
+        """The next marker or island. Returns whether there is more to do."""
+        if config.markers:
+            going = self._marker(config, "", final=final)
+            if going is not None:
+                return going
+        buffer, pos = self.buffer, self.pos
+        self.pos = pos = self._past_blanks(pos)
+        if pos == len(buffer):
+            return False
+        for step in config.islands:
+            notation = islands.NOTATIONS[step.terminal.short]
+            if notation.may_begin(buffer[pos]):
+                return self._island_at(step, notation, final=final)
+        return self._fail(pos)
+
+    def _past_blanks(self, pos: int) -> int:
+        """Where the white space ends that may stand between tokens."""
+        if not self.automaton.tables.ignore:
+            return pos
+        return _BLANKS.match(self.buffer, pos).end()  # type: ignore[union-attr]
+
+    # islands
+
+    def _island_at(self, step: Transition, notation: Any, *, final: bool) -> bool:
+        """An island begins here."""
+        builder = self.builder
+        found = notation.read_at(self.buffer, self.pos, self._depth, final)
+        if found is not None:
+            start, end = self.pos, found[1]
+            builder.last, builder.last_text = found[0], found[2]
+            self._land(step, start, end)
+            return True
+        self._island = (step, notation.scanner(self._depth), [], self.base + self.pos)
+        return True
+
+    def _island_on(self, *, final: bool) -> bool:
+        """Go on in an island."""
+        step, scanner, pieces, begun = self._island  # type: ignore[misc]
+        end, done = scanner.feed(self.buffer, self.pos)
+        if end > self.pos:
+            piece = self.buffer[self.pos : end]
+            if step.role == "arguments" and (pieces or piece[0] == "{"):
+                self.builder.island_piece("arguments", piece)
+            pieces.append(piece)
+            self.pos = end
+        if not done and not (final and scanner.finish()):
+            return False
+        self._island = None
+        text = "".join(pieces)
+        notation = islands.NOTATIONS[step.terminal.short]
+        try:
+            value = notation.decode(text, self._depth)
+        except islands.NotJson:
+            return self._fail(begun - self.base, self.pos)
+        self.builder.last, self.builder.last_text = value, notation.as_json(text, value)
+        self._land(step, begun - self.base, self.pos)
+        return True
+
+    def _land(self, step: Transition, start: int, end: int) -> None:
+        """Shift an island."""
+        self._operate(step, start, end)
+        self.config = step.target
+        self.pos = end
+
+    # what the grammar refuses
+
+    def _fail(self, pos: int, end: int | None = None) -> bool:
+        """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none)."""
+        builder, base = self.builder, self.base
+        call = next((f for f in reversed(builder.frames) if f.index >= 0), None)
+        after = end if end is not None else pos
+        self._fresh = True
+        self.config = self.automaton.home
+        if call is not None:
+            builder.frames = [call]
+            self.pos = after
+            self._skipping = True
+            return True
+        builder.frames.clear()
+        resume = self._opened if self._opened > builder.safe else base + after
+        self._spent += base + after - resume
+        if self._spent > 4096 + 8 * max(base + after, 0):
+            resume = max(resume, base + after)
+        builder.show(resume)
+        self._rewind(resume)
+        return True
+
+    def _rewind(self, offset: int) -> None:
+        """Go on reading at an offset that was read before."""
+        if offset < self.base or self.base + len(self.buffer) != self.length:
+            self.buffer = self._tail(max(offset - LEFT, 0))
+            self.base = self.length - len(self.buffer)
+        self.pos = self._scan = offset - self.base
+
+    def _skip(self, *, final: bool) -> bool:
+        """Look for the end of a call that cannot be read."""
+        match = self.automaton.resync(not final)(self.buffer, self.pos, **({} if final else {"partial": True}))
+        builder = self.builder
+        if match is None or (not final and match.partial):
+            self.pos = len(self.buffer) if match is None else match.start()
+            if not final:
+                return False
+            end = len(self.buffer)
+        else:
+            end = match.end() if match["close"] is not None else match.start()
+        self._skipping = False
+        self.pos = self._scan = end
+        builder.unfinished(builder.frames.pop(), self.base + end, "invalid")
+        self.marked = True
+        return True
+
+    def _end(self) -> None:
+        """All of the text was read."""
+        builder, at = self.builder, self.base + len(self.buffer)
+        ops = self.config.end()
+        if self._island is None and ops is not None and self.pos >= len(self.buffer):
+            place = Place(len(self.buffer), len(self.buffer))
+            for op in ops:
+                function, arg, group = bind(op, 0, "before_", HANDLERS)
+                function(builder, arg, place, group, self.base)
+        else:
+            builder.cut(at)
+        builder.flush()

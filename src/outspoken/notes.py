@@ -1,0 +1,33 @@
+"""Diagnostics while a text is read: their place in lines and columns is found when all of it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from .diagnostics import Diagnostic
+
+
+class Note(NamedTuple):
+    """A diagnostic that is not placed yet; see `Diagnostic` for the fields."""
+
+    code: str
+    message: str
+    span: tuple[int, int]
+    severity: Any
+    format: str | None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+
+
+def placed(notes: Iterable[Note], raw: str) -> list[Diagnostic]:
+    """The diagnostics of a text that was read to its end."""
+    found: list[Diagnostic] = []
+    for note in notes:
+        from .frame import locate
+
+        line, column, excerpt, start = locate(raw, note.span)
+        values: dict[str, Any] = note._asdict()
+        found.append(Diagnostic(**values, line=line, column=column, excerpt=excerpt, excerpt_start=start))
+    return found

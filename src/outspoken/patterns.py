@@ -1,0 +1,118 @@
+"""What the engine must know of a terminal's regular expression, found when its grammar is compiled."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    from re import _constants as c  # pyright: ignore[reportAttributeAccessIssue]
+    from re import _parser as sre  # pyright: ignore[reportAttributeAccessIssue]
+else:
+    import sre_constants as c
+    import sre_parse as sre
+
+_GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)", re.DOTALL)
+_REPEATS: tuple[Any, ...] = (c.MAX_REPEAT, c.MIN_REPEAT, getattr(c, "POSSESSIVE_REPEAT", c.MAX_REPEAT))
+
+
+class UnsafePatternError(ValueError):
+    """A pattern that cannot be matched in a stream: whether it has ended depends on text that has not arrived."""
+
+
+def without_groups(pattern: str) -> str:
+    """The same pattern with its capturing groups made plain, so that groups can number terminals."""
+    return _GROUP.sub(lambda m: "(?:" if m[0] == "(" else m[0], pattern)
+
+
+def grows(pattern: str) -> bool:
+    """May a match at the end of a text become longer when the text does?
+
+    Raises UnsafePatternError where that cannot be seen from the match touching the end: an optional tail of
+    several characters (`(name\\.)?` matches before its tail has arrived), an alternative that begins another, a
+    negative look-ahead of several characters at the end, or `$`.
+    """
+    return _grows(list(sre.parse(pattern)))
+
+
+def wide(pattern: str) -> bool:
+    """May the pattern still be open where a shorter or later one has matched already?
+
+    So it is for one that spans other text (`` `[^`]*` ``), and for one that looks ahead.
+    """
+    return _wide(list(sre.parse(pattern)))
+
+
+def _wide(items: list[Any]) -> bool:
+    for op, value in items:
+        if op is c.ASSERT and value[0] > 0:
+            return True
+        if op in _REPEATS and value[1] > 1 and not _blank(value[2]):
+            return True
+        if op is c.SUBPATTERN and _wide(list(value[-1])):
+            return True
+        if op is c.BRANCH and any([_wide(list(branch)) for branch in value[1]]):
+            return True
+        if op in _REPEATS and _wide(list(value[2])):
+            return True
+    return False
+
+
+def _blank(body: Any) -> bool:
+    """Is a repeated item white space only?"""
+    if len(body) != 1:
+        return False
+    op, value = body[0]
+    items = value if op is c.IN else [(op, value)]
+    return all([(k is c.CATEGORY and v is c.CATEGORY_SPACE) or (k is c.LITERAL and chr(v).isspace()) for k, v in items])
+
+
+def _grows(items: list[Any]) -> bool:
+    """Does a sequence grow at its end?"""
+    for op, _ in items:
+        if op is c.AT and _ in (c.AT_END, c.AT_END_STRING):
+            raise UnsafePatternError("`$` is true at the end of every chunk; the end of the text needs no marker")
+    return _tail_grows(items)
+
+
+def _tail_grows(items: list[Any]) -> bool:
+    if not items:
+        return False
+    op, value = items[-1]
+    if op in _REPEATS:
+        return _repeat_grows(value, items[:-1])
+    if op is c.SUBPATTERN:
+        return _grows(list(value[-1]))
+    if op is c.BRANCH:
+        return _branch_grows([list(branch) for branch in value[1]])
+    if op is c.ASSERT_NOT:
+        if value[1].getwidth()[1] > 1:
+            raise UnsafePatternError("a negative look-ahead at the end may look at one character only")
+        return True
+    if op is c.ASSERT:
+        return False
+    return False
+
+
+def _repeat_grows(value: Any, before: list[Any]) -> bool:
+    low, high, body = value
+    if low == high:
+        return _grows(list(body))
+    if body.getwidth() != (1, 1):
+        raise UnsafePatternError("an optional tail of several characters; make it a terminal of its own")
+    return True
+
+
+def _branch_grows(branches: list[list[Any]]) -> bool:
+    literals = [_literal(branch) for branch in branches]
+    for i, one in enumerate(literals):
+        for j, other in enumerate(literals):
+            if i != j and one is not None and other is not None and other.startswith(one):
+                raise UnsafePatternError(f"the alternative {one!r} begins {other!r}; make the rest a terminal of its own")
+    return any([_grows(branch) for branch in branches])
+
+
+def _literal(branch: list[Any]) -> str | None:
+    """The text of a branch that is nothing but characters."""
+    return "".join([chr(v) for _, v in branch]) if all(op is c.LITERAL for op, _ in branch) else None

@@ -1,0 +1,197 @@
+"""One response being read: a machine and a builder for its format, and the reply that they make."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any, Literal
+
+from . import registry
+from .builder import Builder
+from .construct import construct
+from .deeds import ActionBuilder
+from .detection import Detector
+from .errors import LimitError, ResponseError, StreamClosedError
+from .events import Done, Event
+from .machine import Machine
+from .notes import placed
+from .replies import STATUSES, Reply, Status
+from .settings import DEFAULT, Settings
+from .tools import Tools
+
+OnError = Literal["keep", "raise"]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def encodable(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text)
+    return text
+
+
+class Reading:
+    """Reads one response. `read` takes all of it at once, `feed` and `close` take it in pieces."""
+
+    def __init__(
+        self,
+        format: str,
+        tools: Any,
+        prefix: str,
+        on_error: OnError,
+        settings: Settings | None,
+        events: list[Event] | None,
+    ) -> None:
+        if on_error not in ("keep", "raise"):
+            raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
+        self.settings = settings or DEFAULT
+        self._on_error = on_error
+        self._builder: Builder
+        self._machine: Machine
+        self.format: str | None
+        given = Tools.of(tools)
+        if format == "auto":
+            self.format = None
+            automaton = registry.automaton("text")
+            self._builder = ActionBuilder(automaton.tables.header, given, self.settings, events)
+            self._machine = Detector(automaton, self._builder, base=-len(prefix))
+        else:
+            self.format = registry.resolve(format)
+            automaton = registry.automaton(self.format)
+            self._builder = ActionBuilder(automaton.tables.header, given, self.settings, events)
+            self._machine = Machine(automaton, self._builder, base=-len(prefix))
+        if prefix:
+            self._machine.feed(encodable(prefix))
+        self._raw: list[str] = []
+        self._length = 0
+
+    def read(self, text: str) -> Reply:
+        """Read a whole response."""
+        text = encodable(text)
+        limit = self.settings.max_chars
+        if len(text) > limit:
+            self._machine.read(text[:limit])
+            raise LimitError(limit, self._reply(text[:limit]))
+        self._machine.read(text)
+        return self._finish(text)
+
+    def feed(self, text: str) -> None:
+        """Read a piece."""
+        text = encodable(text)
+        room = self.settings.max_chars - self._length
+        if len(text) > room:
+            self._take(text[:room])
+            raise LimitError(self.settings.max_chars, self.close_quietly())
+        self._take(text)
+
+    def _take(self, text: str) -> None:
+        self._raw.append(text)
+        self._length += len(text)
+        self._machine.feed(text)
+
+    def close_quietly(self) -> Reply:
+        """End the response and return what was read of it."""
+        self._machine.close()
+        return self._reply("".join(self._raw))
+
+    def close(self) -> Reply:
+        """End the response."""
+        self._machine.close()
+        return self._finish("".join(self._raw))
+
+    def _finish(self, raw: str) -> Reply:
+        reply = self._reply(raw)
+        if self._on_error == "raise":
+            error = next((d for d in reply.diagnostics if d.severity == "error"), None)
+            if error is not None:
+                raise ResponseError(error, reply)
+        return reply
+
+    def _reply(self, raw: str) -> Reply:
+        builder = self._builder
+        return construct(
+            Reply,
+            {
+                "raw": raw,
+                "format": self.format or self._machine.detected,
+                "segments": builder.segments,
+                "status": _worst(builder.segments),
+                "diagnostics": placed(builder.notes, raw) if builder.notes else [],
+                "envelope": builder.envelope,
+                "needs_more_work": builder.more,
+            },
+        )
+
+
+def _worst(segments: list[Any]) -> Status:
+    """The worst status of the segments that have one."""
+    worst = "ok"
+    for segment in segments:
+        status = getattr(segment, "status", "ok")
+        if status != "ok" and STATUSES.index(status) > STATUSES.index(worst):
+            worst = status
+    return worst
+
+
+class StreamParser:
+    """Reads a response that arrives in pieces.
+
+    `feed` takes text, or bytes of UTF-8 that may be split anywhere, and returns the events that they complete;
+    `close` returns the last ones, and the reply is then in `reply`. See `parse` for the arguments.
+    """
+
+    def __init__(
+        self,
+        format: str = "auto",
+        *,
+        tools: Any = None,
+        prefix: str = "",
+        on_error: OnError = "keep",
+        settings: Settings | None = None,
+    ) -> None:
+        self._events: list[Event] = []
+        self._reading = Reading(format, tools, prefix, on_error, settings, self._events)
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self.reply: Reply | None = None
+
+    def feed(self, chunk: str | bytes) -> list[Event]:
+        """Read a piece. Raises StreamClosedError after `close`, and LimitError over the limit of the settings."""
+        if self.reply is not None:
+            raise StreamClosedError("the stream was closed; make a new StreamParser for the next response")
+        text = self._decoder.decode(chunk) if isinstance(chunk, bytes) else chunk
+        if not text:
+            return []
+        try:
+            self._reading.feed(text)
+        except LimitError as error:
+            self.reply = error.reply
+            raise
+        return self._drain()
+
+    def close(self) -> list[Event]:
+        """The response has ended. Closing again returns nothing.
+
+        Raises ResponseError with `on_error="raise"`, where the response has an error.
+        """
+        if self.reply is not None:
+            return []
+        rest = self._decoder.decode(b"", final=True)
+        if rest:
+            self._reading.feed(rest)
+        try:
+            self.reply = self._reading.close()
+        except ResponseError as error:
+            self.reply = error.reply
+            raise
+        self._events.append(Done(self.reply))
+        return self._drain()
+
+    def _drain(self) -> list[Event]:
+        events = self._events[:]
+        self._events.clear()
+        return events

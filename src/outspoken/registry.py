@@ -1,0 +1,94 @@
+"""The formats: one grammar file each. Listing the folder is the registry.
+
+A grammar is used in its compiled form where that is current; it is compiled, which takes Lark, where it is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from .automaton import Automaton
+from .errors import UnknownFormatError
+from .header import Header, read_header
+from .tables import Tables
+
+
+@lru_cache(maxsize=1)
+def grammars_folder() -> Path:
+    """Where the grammars lie: beside this module in an installed package, at the top of a checkout."""
+    here = Path(__file__).parent
+    installed = here / "grammars"
+    return installed if installed.is_dir() else here.parents[1] / "grammars"
+
+
+def compiled_path(grammar: Path) -> Path:
+    """Where the compiled form of a grammar lies."""
+    return grammar.parent / "compiled" / f"{grammar.stem}.json"
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    """The names of all formats, in alphabetical order."""
+    return tuple(sorted([path.stem for path in grammars_folder().glob("*.lark")]))
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> dict[str, str]:
+    """Every name and alias, normalised, to the format's name."""
+    found: dict[str, str] = {}
+    for name in names():
+        for alias in (name, *header(name).aliases):
+            found.setdefault(normal(alias), name)
+    return found
+
+
+def normal(name: str) -> str:
+    """A name as it is compared: lower case, with `-` and `.` as `_`."""
+    return name.lower().replace("-", "_").replace(".", "_")
+
+
+def resolve(name: str) -> str:
+    """The format that a name or alias means. Raises UnknownFormatError, which names the nearest ones."""
+    wanted = normal(name)
+    if wanted in names():
+        return wanted
+    found = _aliases().get(wanted)
+    if found is None:
+        raise UnknownFormatError(name, _aliases())
+    return found
+
+
+@lru_cache(maxsize=None)
+def header(name: str) -> Header:
+    """What a format says of itself."""
+    path = grammars_folder() / f"{name}.lark"
+    return read_header(path.read_text("utf-8"), str(path))
+
+
+@lru_cache(maxsize=None)
+def automaton(name: str) -> Automaton:
+    """The automaton of a format, by its exact name; made once in a process."""
+    return Automaton(tables(name))
+
+
+def tables(name: str) -> Tables:
+    """The tables of a format: the compiled ones where they are current, else from the grammar itself."""
+    path = grammars_folder() / f"{name}.lark"
+    compiled = compiled_path(path)
+    if compiled.exists():
+        found = Tables.from_json(compiled.read_text("utf-8"))
+        if found is not None:
+            return found
+    from .grammar import compile_grammar
+
+    return compile_grammar(path)
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of all grammar files, by which the compiled forms are known to be current."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("**/*.lark")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

@@ -1,0 +1,159 @@
+"""What a caller receives: the typed segments of one response and the reply that holds them.
+
+Every span is a pair `(start, end)` of offsets, in characters, into the raw text of the response.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal, TypeVar, Union
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .actions import Action
+from .diagnostics import Diagnostic, Repair
+
+Span = tuple[int, int]
+Status = Literal["ok", "repaired", "truncated", "invalid"]
+
+#: From best to worst: a reply has the worst status of its segments.
+STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
+
+_FROZEN = ConfigDict(frozen=True, defer_build=True)
+
+
+class Text(BaseModel):
+    """Text to show to the user."""
+
+    model_config = _FROZEN
+
+    kind: Literal["text"] = "text"
+    text: str
+    span: Span
+
+
+class Reasoning(BaseModel):
+    """What the model thought before or between its answers."""
+
+    model_config = _FROZEN
+
+    kind: Literal["reasoning"] = "reasoning"
+    text: str
+    span: Span
+    status: Status = "ok"
+
+
+class ToolCall(BaseModel):
+    """One call of a tool.
+
+    `arguments_text` is the arguments as JSON text; joined, the deltas of a stream are exactly this text, and
+    where the model itself wrote JSON it is the model's own, to the byte. `arguments` is its value.
+    """
+
+    model_config = _FROZEN
+
+    kind: Literal["tool_call"] = "tool_call"
+    name: str
+    arguments: dict[str, Any]
+    arguments_text: str = "{}"
+    id: str | None = None
+    status: Status = "ok"
+    span: Span = (0, 0)
+    repairs: list[Repair] = Field(default_factory=list[Repair])
+
+
+class Payload(BaseModel):
+    """A structured element that an application asked for by its marker (`SUGGESTED_VALUES:`)."""
+
+    model_config = _FROZEN
+
+    kind: Literal["payload"] = "payload"
+    type: str
+    data: Any
+    status: Status = "ok"
+    span: Span
+
+
+class JsonValue(BaseModel):
+    """A JSON value that stands in the text and is no call. `raw` is what the model wrote, and part of `Reply.text`."""
+
+    model_config = _FROZEN
+
+    kind: Literal["json"] = "json"
+    value: Any
+    raw: str
+    span: Span
+
+
+Segment = Annotated[Union[Text, Reasoning, ToolCall, Action, Payload, JsonValue], Field(discriminator="kind")]
+
+_S = TypeVar("_S", bound=BaseModel)
+
+
+class Reply(BaseModel):
+    """One response, read.
+
+    `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
+    the markup between them tile `raw`, so nothing of the response is lost.
+    """
+
+    model_config = _FROZEN
+
+    raw: str
+    format: str | None
+    segments: list[Segment]
+    status: Status = "ok"
+    diagnostics: list[Diagnostic] = Field(default_factory=list[Diagnostic])
+    envelope: bool = False
+    needs_more_work: bool | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """What to show to the user: all text, in order, with plain JSON values as they were written."""
+        return "".join([_shown(s) for s in self.segments])
+
+    @cached_property
+    def reasoning(self) -> str | None:
+        """All reasoning blocks, joined by a blank line; None where the model wrote none."""
+        blocks = [s.text for s in self._of(Reasoning)]
+        return "\n\n".join(blocks) if blocks else None
+
+    @cached_property
+    def tool_calls(self) -> list[ToolCall]:
+        """The finished calls (`ok` or `repaired`), in order. Only these may be run."""
+        return [c for c in self._of(ToolCall) if c.status in ("ok", "repaired")]
+
+    @cached_property
+    def unfinished(self) -> list[ToolCall]:
+        """Calls that never ended (`truncated`) or could not be read (`invalid`). Never run these."""
+        return [c for c in self._of(ToolCall) if c.status not in ("ok", "repaired")]
+
+    @cached_property
+    def actions(self) -> list[Action]:
+        """The GUI actions, in order."""
+        return [s for s in self.segments if s.kind == "action"]
+
+    @cached_property
+    def payloads(self) -> list[Payload]:
+        """The marker payloads, in order."""
+        return self._of(Payload)
+
+    def _of(self, kind: type[_S]) -> list[_S]:
+        return [s for s in self.segments if type(s) is kind]
+
+    def to_envelope(self) -> dict[str, Any]:
+        """The reply as one plain object with the keys `content`, `toolCalls` and `needsMoreWork`.
+
+        Keys that the response says nothing about are absent. Where the model wrote such an object itself, its own
+        `content` counts and the text round the object does not; elsewhere `content` is the text round the calls,
+        or `Executing tools`. A response that breaks off inside a call has its raw text as content and no calls.
+        """
+        from .envelope import to_envelope
+
+        return to_envelope(self)
+
+
+def _shown(segment: Segment) -> str:
+    if segment.kind == "text":
+        return segment.text
+    return segment.raw if segment.kind == "json" else ""

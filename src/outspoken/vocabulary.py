@@ -1,0 +1,38 @@
+"""The names that carry meaning in a grammar. A name outside this vocabulary is only structure.
+
+A rule or terminal that is imported from another grammar keeps its meaning: Lark's import prefix (`shared__json__`)
+is not part of the name.
+"""
+
+from __future__ import annotations
+
+#: Free text: it runs up to the next marker that the grammar allows after it, and may be empty.
+FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
+
+#: Islands: regions in another notation, read by a scanner of their own.
+ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE"})
+
+#: Terminals whose matched text is a value of the call, action or payload that is being read.
+TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "ACTION_NAME", "PAYLOAD_NAME", "COORDINATES"})
+
+#: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
+FRAMES = frozenset({"think", "code", "tool_calls", "tool_call", "call_id", "action", "payload", "json", "envelope"})
+
+#: Rules that hand the value just read to the frame round them.
+FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "positional"})
+
+#: Terminals that end something. Used to find the end of a call that cannot be read.
+CLOSER = "_CLOSE"
+
+
+def short(name: str) -> str:
+    """The name without Lark's import prefix: `_shared__json_call__NAME_KEY` is `_NAME_KEY`."""
+    if "__" not in name.strip("_"):
+        return name
+    head, _, tail = name.rpartition("__")
+    return f"_{tail}" if head.startswith("_") and not tail.startswith("_") else tail
+
+
+def is_meaningful(name: str) -> bool:
+    """Does the name, without its import prefix, carry meaning?"""
+    return any(name in names for names in (FREE_TEXT, ISLANDS, TOKENS, FRAMES, FIELDS))
