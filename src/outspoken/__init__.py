@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ToolCallStart,
         ToolCallUnfinished,
     )
-    from .inspection import FormatInfo, detect, formats
+    from .inspection import Candidate, FormatInfo, detect, formats
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -64,7 +64,7 @@ _HOMES = {
         "ToolCallStart",
         "ToolCallUnfinished",
     ],
-    "inspection": ["FormatInfo", "detect", "formats"],
+    "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -76,6 +76,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Action",
     "ActionParsed",
+    "Candidate",
     "Diagnostic",
     "Done",
     "Event",

@@ -26,10 +26,12 @@ class Transition:
     `cost` is how far the reductions are from the grammar's first alternatives.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound")
 
     def __init__(self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
+        #: the operations as functions, once they were bound
+        self.bound: tuple[tuple[Any, str, int], ...] | None = None
 
     @property
     def role(self) -> str:
@@ -44,12 +46,15 @@ class Config:
     are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
     """
 
-    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_before_free", "engines")
+    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_before_free", "engines", "finder", "matcher")
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton
         self.stack = stack
         self.engines: dict[str, Any] = {}
+        #: the compiled steps for text that is all there, once they were made
+        self.finder: Any = None
+        self.matcher: Any = None
         self._ends: tuple[Op, ...] | None | bool = False
         self._before_free: list[Transition] | None = None
         self.free: Transition | None = None

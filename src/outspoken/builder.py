@@ -1,7 +1,8 @@
 """From what the machine reads to typed segments and events: what the vocabulary of rule names means.
 
-The machine calls the free-text methods (`text`, `reasoning`, `value`, `code`) with a piece and its place, and the
-operations of each step as `function(builder, argument, match, group, base)`. Offsets are into the raw text.
+The machine calls the free-text methods (`text`, `reasoning`, `value`, `code`) with a piece and its place. Operations
+are called as `operation(builder, arg, m, g, base)`, where group `g` of the match `m` is the token they speak of and
+`base` is the offset of the match's text in the raw text. Spans and places are offsets into the raw text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .events import Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallUnf
 from .header import Header
 from .islands import NotJson, decode
 from .notes import Note
-from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
+from .replies import STATUSES, JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
 from .tools import Tools
 
@@ -31,6 +32,7 @@ class Frame:
     parts: list[str] | None = None
     #: the argument that is being read: its name, its bare text in pieces, whether that is sent as a string already
     key: str | None = None
+    key_start = 0
     bare: list[str] | None = None
     sending = False
     #: the arguments come one by one, so that their object is closed when the call is
@@ -52,6 +54,25 @@ class Builder:
     there was text, so that white space behind it is text, too.
     """
 
+    header: Header
+    tools: Tools | None
+    settings: Settings
+    events: list[Event] | None
+    safe = 0
+    after_text = True
+    calls = 0
+    envelope = False
+    envelope_content: str | None = None
+    more: bool | None = None
+    status: Status = "ok"
+    #: the island that was read last: its value and its text
+    last: Any = None
+    last_text = ""
+    #: the raw text between two offsets, from the machine
+    slice: Callable[[int, int], str]
+    _run_model: Any = None
+    _run_start = _run_end = _ended_at = 0
+
     def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
         self.header = header
         self.tools = tools
@@ -60,18 +81,7 @@ class Builder:
         self.segments: list[Any] = []
         self.notes: list[Note] = []
         self.frames: list[Frame] = []
-        self.safe = 0
-        self.after_text = True
-        self.calls = 0
-        self.envelope = False
-        self.more: bool | None = None
-        #: the island that was read last: its value and its text
-        self.last: Any = None
-        self.last_text = ""
-        self.slice: Callable[[int, int], str] = lambda start, end: ""
         self._run: list[str] = []
-        self._run_model: Any = None
-        self._run_start = self._run_end = 0
 
     # free text
 
@@ -109,10 +119,14 @@ class Builder:
         self.show(end)
 
     def show(self, end: int) -> None:
-        """Everything from `safe` to `end` is text."""
+        """Everything from `safe` to `end` is text, but for white space behind markup."""
         start = max(self.safe, 0)
-        if start < end:
-            self.text(self.slice(start, end), start, end)
+        if start >= end:
+            return
+        piece = self.slice(start, end)
+        if not self.after_text and "text" in self.header.trim:
+            start = end - len(piece := piece.lstrip())
+        self.text(piece, start, end)
 
     def flush(self, status: Status = "ok") -> None:
         """End the run of text or reasoning that is being collected."""
@@ -129,41 +143,45 @@ class Builder:
         self._run = []
         self._run_model = None
 
-    # frames
+    def settle(self, frame: Frame, end: int) -> None:
+        """Everything up to `end` is read."""
+        self.safe = end
+        self.after_text = False
+        self._ended_at = frame.start
 
-    def begin(self, start: int, kinds: str) -> None:
-        """Something begins that may become one of these frames of the vocabulary."""
+    # operations: frames
+
+    def begin(self, arg: str, m: Any, g: int, base: int) -> None:
+        """Something begins that may become one of the frames that `arg` names."""
         frame = Frame()
-        frame.kinds = kinds
-        frame.start = start
+        frame.kinds = arg
+        frame.start = base + m.start(g)
         self.frames.append(frame)
 
-    def drop(self) -> None:
+    def drop(self, arg: str, m: Any, g: int, base: int) -> None:
         """What began was only structure."""
         self.frames.pop()
 
-    def reopen(self, kinds: str) -> None:
+    def reopen(self, arg: str, m: Any, g: int, base: int) -> None:
         """What just ended is the first part of something larger, which began at the same place."""
-        self.begin(self._ended_at, kinds)
+        frame = Frame()
+        frame.kinds = arg
+        frame.start = self._ended_at
+        self.frames.append(frame)
 
-    _ended_at = 0
-
-    def end_think(self, frame: Frame, end: int) -> None:
+    def end_think(self, arg: str, m: Any, g: int, base: int) -> None:
         """A block of reasoning is complete."""
         self.flush()
-        self.settle(frame, end)
+        self.settle(self.frames.pop(), base + m.end(g))
 
-    def end_tool_calls(self, frame: Frame, end: int) -> None:
-        """A section of calls is complete; its calls were taken as they ended."""
-        self.settle(frame, end)
-
-    def end_code(self, frame: Frame, end: int) -> None:
+    def end_code(self, arg: str, m: Any, g: int, base: int) -> None:
         """A code sample is complete."""
-        self.show(end)
-        self._ended_at = frame.start
+        self.show(base + m.end(g))
+        self._ended_at = self.frames.pop().start
 
-    def end_json(self, frame: Frame, end: int) -> None:
+    def end_json(self, arg: str, m: Any, g: int, base: int) -> None:
         """A JSON value is complete that is nothing the format knows. It is shown as it was written."""
+        frame, end = self.frames.pop(), base + m.end(g)
         raw = self.slice(frame.start, end)
         try:
             value = decode(raw, self.settings.max_depth)
@@ -178,10 +196,13 @@ class Builder:
         self.settle(frame, end)
         self.after_text = True
 
-    def end_envelope(self, frame: Frame, end: int) -> None:
+    def end_envelope(self, arg: str, m: Any, g: int, base: int) -> None:
         """An object that holds the whole answer is complete."""
+        frame, end = self.frames.pop(), base + m.end(g)
         self.envelope = True
         self.more = frame.more if frame.more is not None else self.more
+        if frame.content is not None:
+            self.envelope_content = (self.envelope_content or "") + frame.content
         if frame.content:
             self.flush()
             made = construct(Text, {"kind": "text", "text": frame.content, "span": frame.content_span})
@@ -193,47 +214,47 @@ class Builder:
                 self.events.append(TextDelta(frame.content))
         self.settle(frame, end)
 
-    def end_payload(self, frame: Frame, end: int) -> None:
+    def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:
         """A marker payload is complete."""
         self.flush()
+        frame, end = self.frames.pop(), base + m.end(g)
         name = (frame.name or "").strip().lower()
-        payload = construct(
-            Payload,
-            {"kind": "payload", "type": name, "data": self.last, "status": "ok", "span": (frame.start, end)},
-        )
+        span = (frame.start, end)
+        payload = construct(Payload, {"kind": "payload", "type": name, "data": self.last, "status": "ok", "span": span})
         self.segments.append(payload)
         if self.events is not None:
             self.events.append(PayloadParsed(payload))
         self.settle(frame, end)
 
-    def end_call_id(self, frame: Frame, end: int) -> None:
+    def end_call_id(self, arg: str, m: Any, g: int, base: int) -> None:
         """The id of a call is the text that the rule spans; what was read inside belongs to the call."""
+        frame = self.frames.pop()
         call = self.frames[-1]
-        call.id = self.slice(frame.start, end).strip()
+        call.id = self.slice(frame.start, base + m.end(g))
         call.name = frame.name or call.name
 
-    def settle(self, frame: Frame, end: int) -> None:
-        """Everything up to `end` is read."""
-        self.safe = end
-        self.after_text = False
-        self._ended_at = frame.start
+    # operations: fields and tokens
 
-    # fields and tokens
+    def island(self, arg: str, m: Any, g: int, base: int) -> None:
+        """A string without escapes, read as part of a step."""
+        self.last_text = text = m[g]
+        self.last = text[1:-1]
 
-    def name(self, text: str) -> None:
+    def name(self, arg: str, m: Any, g: int, base: int) -> None:
         """The name of the call, action or payload."""
-        self.frames[-1].name = text
+        self.frames[-1].name = m[g]
 
-    def field_content(self, frame: Frame, start: int, end: int) -> None:
+    def field_content(self, arg: str, m: Any, g: int, base: int) -> None:
         """The text of an envelope."""
         if isinstance(self.last, str):
+            frame = self.frames[-1]
             frame.content = self.last
-            frame.content_span = (start, end)
+            frame.content_span = (base + m.start(g), base + m.end(g))
 
-    def field_needs_more_work(self, frame: Frame, start: int, end: int) -> None:
+    def field_needs_more_work(self, arg: str, m: Any, g: int, base: int) -> None:
         """Does the model want another turn?"""
         if isinstance(self.last, bool):
-            frame.more = self.last
+            self.frames[-1].more = self.last
 
     # ends that are none
 
@@ -245,6 +266,7 @@ class Builder:
             self.unfinished(call, end, "truncated")
         elif self._run_model is Reasoning:
             self.flush("truncated")
+            self.status = "truncated"
             self.note("unclosed-reasoning", "the reasoning is never closed", (frames[0].start, end), "warning")
             self.safe = end
         elif self.safe < end:
@@ -258,6 +280,7 @@ class Builder:
         text = "".join(frame.parts or ())
         arguments: Any = frame.arguments if isinstance(frame.arguments, dict) else {}
         span = (max(frame.start, 0), end)
+        self.status = status if STATUSES.index(status) > STATUSES.index(self.status) else self.status
         call = construct(
             ToolCall,
             {
@@ -268,7 +291,7 @@ class Builder:
                 "id": frame.id,
                 "status": status,
                 "span": span,
-                "repairs": [],
+                "repairs": (),
             },
         )
         self.segments.append(call)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .builder import Builder, Frame
-from .construct import construct
+from .construct import given, make, set_extra, set_given, set_private, set_values
 from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .islands import NotJson, decode
 from .replies import ToolCall
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json
+
+_GIVEN = given(ToolCall)
 
 
 class CallBuilder(Builder):
@@ -22,10 +24,10 @@ class CallBuilder(Builder):
         """Say that a call has begun, if its name is known and it was not said before."""
         if frame.index >= 0 or not frame.name:
             return
-        self.flush()
         frame.index = self.calls
         self.calls += 1
         if self.events is not None:
+            self.flush()
             self.events.append(ToolCallStart(frame.index, frame.id, frame.name))
             held = "".join(frame.parts or ())
             if held:
@@ -49,9 +51,27 @@ class CallBuilder(Builder):
             self.send(frame, text)
             frame.sending = True
 
-    def field_arguments(self, frame: Frame, start: int, end: int) -> None:
+    def field_arguments(self, arg: str, m: Any, g: int, base: int) -> None:
         """The arguments as a whole: an object, a string that holds one, or null."""
-        value, text = self.last, self.last_text
+        frame, value, text = self.frames[-1], self.last, self.last_text
+        if type(value) is not dict:
+            value, text = self._odd_arguments(frame, value, text)
+        frame.arguments = value
+        if self.events is None:
+            if frame.index < 0 and frame.name:
+                frame.index = self.calls
+                self.calls += 1
+            frame.parts = [text]
+            frame.sending = False
+            return
+        self.announce(frame)
+        if frame.sending:
+            frame.sending = False
+        else:
+            self.send(frame, text)
+
+    def _odd_arguments(self, frame: Frame, value: Any, text: str) -> tuple[Any, str]:
+        """Arguments that are no object: the object in a string, no arguments for null, else a problem."""
         if isinstance(value, str):
             text = value
             try:
@@ -59,26 +79,19 @@ class CallBuilder(Builder):
             except NotJson:
                 value = ""
         if value is None:
-            value, text = {}, "{}"
+            return {}, "{}"
         if not isinstance(value, dict):
             frame.problem = f"the arguments of `{frame.name or ''}` are not a JSON object"
-        if frame.parts is not None and not frame.sending:
-            self.note("repeated-arguments", "a call has arguments twice; the last are taken", (start, end), "warning")
-            frame.parts = None
-        frame.arguments = value
-        self.announce(frame)
-        if frame.sending:
-            frame.sending = False
-        else:
-            self.send(frame, text)
+        return value, text
 
     # arguments one by one
 
-    def argument_name(self, text: str) -> None:
+    def argument_name(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument begins."""
         frame = self.frames[-1]
-        frame.key = text
-        if not self.header.actions:
+        frame.key = m[g]
+        frame.key_start = base + m.start(g)
+        if frame.index < 0 and not self.header.actions:
             self.announce(frame)
 
     def value(self, piece: str, start: int, end: int) -> None:
@@ -98,11 +111,12 @@ class CallBuilder(Builder):
             self.send(frame, f'{self._lead(frame)}"{escape(so_far)}')
             frame.sending = True
 
-    def field_argument(self, frame: Frame, start: int, end: int) -> None:
+    def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument is complete: its name, and its value as bare text or as an island."""
+        frame = self.frames[-1]
         key = frame.key or ""
         if frame.bare is not None:
-            value = self._bare(frame, key, end)
+            value = self._bare(frame, key, base + m.start(g))
             text = None
         else:
             value, text = self.last, self.last_text
@@ -110,7 +124,7 @@ class CallBuilder(Builder):
             frame.arguments = {}
             frame.keyed = True
         elif key in frame.arguments:
-            span = (start, end)
+            span = (frame.key_start, base + m.start(g))
             self.note("repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning")
         if frame.sending:
             self.send(frame, '"')
@@ -142,47 +156,80 @@ class CallBuilder(Builder):
         """What stands before an argument's value in the JSON text."""
         return f"{', ' if frame.arguments else '{'}{to_json(frame.key or '')}: "
 
-    def field_tool_name(self, frame: Frame, start: int, end: int) -> None:
+    def field_tool_name(self, arg: str, m: Any, g: int, base: int) -> None:
         """The name of the tool, as a string."""
-        frame.name = self.last if isinstance(self.last, str) else None
+        self.frames[-1].name = self.last if isinstance(self.last, str) else None
 
-    def field_id(self, frame: Frame, start: int, end: int) -> None:
+    def field_id(self, arg: str, m: Any, g: int, base: int) -> None:
         """The id of a call, as a string."""
-        frame.id = self.last if isinstance(self.last, str) else None
+        self.frames[-1].id = self.last if isinstance(self.last, str) else None
+
+    # operations that often follow each other, as one
+
+    def begin_named(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
+        """`begin` and `name`."""
+        frame = Frame()
+        frame.kinds = arg
+        frame.start = base + m.start(g[0])
+        frame.name = m[g[1]]
+        self.frames.append(frame)
+
+    def begin_identified(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
+        """`begin`, and `begin`, `name` and `end_call_id` of its id."""
+        frame = Frame()
+        frame.kinds = arg
+        frame.start = base + m.start(g[0])
+        frame.name = m[g[2]]
+        frame.id = m.string[m.start(g[1]) : m.end(g[3])]
+        self.frames.append(frame)
+
+    def begin_quoted(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
+        """`begin`, `island` and `field_tool_name`."""
+        frame = Frame()
+        frame.kinds = arg
+        frame.start = base + m.start(g[0])
+        self.last_text = text = m[g[1]]
+        self.last = frame.name = text[1:-1]
+        self.frames.append(frame)
 
     # the end of a call
 
-    def end_tool_call(self, frame: Frame, end: int) -> None:
+    def end_tool_call(self, arg: str, m: Any, g: int, base: int) -> None:
         """A call is complete."""
-        name = frame.name
-        arguments = frame.arguments
-        if not name:
-            frame.problem = "a tool call has no name"
-        if frame.problem:
+        frame, end = self.frames.pop(), base + m.end(g)
+        name, arguments = frame.name, frame.arguments
+        if not name or frame.problem:
+            frame.problem = frame.problem or "a tool call has no name"
             self.unfinished(frame, end, "invalid")
             return
-        self.announce(frame)
+        if frame.index < 0:
+            self.announce(frame)
         if arguments is None:
             arguments = {}
             self.send(frame, "{}")
         elif frame.keyed:
             self.send(frame, "}")
-        call = construct(
-            ToolCall,
-            {
-                "kind": "tool_call",
-                "name": name,
-                "arguments": arguments,
-                "arguments_text": "".join(frame.parts or ()),
-                "id": frame.id,
-                "status": "ok",
-                "span": (frame.start if frame.start > 0 else 0, end),
-                "repairs": [],
-            },
-        )
+        parts = frame.parts
+        values: dict[str, Any] = {
+            "kind": "tool_call",
+            "name": name,
+            "arguments": arguments,
+            "arguments_text": parts[0] if parts and len(parts) == 1 else "".join(parts or ()),
+            "id": frame.id,
+            "status": "ok",
+            "span": (frame.start if frame.start > 0 else 0, end),
+            "repairs": (),
+        }
+        if self._run_model is not None:
+            self.flush()
+        call = make(ToolCall)
+        set_values(call, values)
+        set_given(call, _GIVEN)
+        set_extra(call, None)
+        set_private(call, None)
         self.segments.append(call)
         if self.tools is not None and name not in self.tools:
-            self.note("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
+            self.note("unknown-tool", f"there is no tool `{name}`", values["span"], "warning", label="called here")
         if self.events is not None:
             self.events.append(ToolCallEnd(frame.index, call))
-        self.settle(frame, end)
+        self.safe, self.after_text, self._ended_at = end, False, frame.start

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .actions import make_action
-from .builder import Frame
 from .calls import CallBuilder
 from .events import ActionParsed
 
@@ -13,27 +12,30 @@ from .events import ActionParsed
 class ActionBuilder(CallBuilder):
     """The part of the builder that makes actions: the whole builder."""
 
-    def call_id(self, text: str) -> None:
+    def call_id(self, arg: str, m: Any, g: int, base: int) -> None:
         """The id of a call, where it is a token."""
-        self.frames[-1].id = text
+        self.frames[-1].id = m[g]
 
-    def coordinates(self, text: str) -> None:
+    def coordinates(self, arg: str, m: Any, g: int, base: int) -> None:
         """Coordinates that are written as they are, `(1, 2)`: the value of an argument."""
-        self.last = self.last_text = text
+        self.last = self.last_text = m[g]
 
-    def field_positional(self, frame: Frame, start: int, end: int) -> None:
+    def field_positional(self, arg: str, m: Any, g: int, base: int) -> None:
         """The value of an argument that has no name."""
+        frame = self.frames[-1]
         if frame.positional is None:
             frame.positional = []
         frame.positional.append(self.last)
 
-    def end_action(self, frame: Frame, end: int) -> None:
+    def end_action(self, arg: str, m: Any, g: int, base: int) -> None:
         """An action is complete."""
         self.flush()
+        frame, end = self.frames.pop(), base + m.end(g)
         span = (max(frame.start, 0), end)
         values: dict[str, Any] = frame.arguments or {}
         action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span))
         if problem:
+            self.status = "invalid"
             self.note("invalid-action", problem, span, helps=("the raw text is kept in `raw`; nothing was guessed",))
         self.segments.append(action)
         if self.events is not None:

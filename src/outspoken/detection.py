@@ -17,6 +17,7 @@ from .builder import Builder
 from .deeds import ActionBuilder
 from .machine import LEFT, Machine, trims
 from .operations import HANDLERS
+from .replies import STATUSES
 from .tables import Terminal
 
 #: The format that reads what no other one claims.
@@ -45,6 +46,9 @@ class Trial(Machine):
         self.length = start
         self.name = name
         self.begun = self.ended = self.failed = self.damaged = False
+
+    def _sprint(self, *, stop: bool) -> None:
+        super()._sprint(stop=True)
 
     def read_on(self, text: str, *, final: bool) -> None:
         """Read more of the text; all that is left of it, where it is final."""
@@ -79,7 +83,7 @@ class Trial(Machine):
         if self.begun:
             self.ended = True
             return False
-        step = paths.step(free.target, "whole" if final else "partial", HANDLERS)
+        step = paths.step(free.target, "find whole" if final else "find partial", HANDLERS)
         match = step.match(self.buffer, self.pos) if final else step.match(self.buffer, self.pos, partial=True)
         if match is None:
             self.failed = True
@@ -143,7 +147,7 @@ class _Watch:
 
         openers = _openers()
         own = paths.step(registry.automaton(PLAIN).home, which, HANDLERS)
-        module: Any = re if which == "whole" else regex
+        module: Any = re if which == "find whole" else regex
         count = len(openers.terminals)
         sources = [f"({t.regex})" for t in openers.terminals]
         self.find = module.compile("|".join([*sources, own.source])).search
@@ -187,13 +191,17 @@ class Detector(Machine):
             super()._run(final=final)
             going = bool(self._trials)
 
+    def _sprint(self, *, stop: bool) -> None:
+        if not self._trials:
+            super()._sprint(stop=True)
+
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
         if self._trials:
             return False
         at = max(self._scan, self.pos)
         if free.target is not self.automaton.home or self._barred != self.base + at:
             return super()._free(config, free, final=final)
-        step = paths.step(free.target, "whole" if final else "partial", HANDLERS)
+        step = paths.step(free.target, "find whole" if final else "find partial", HANDLERS)
         match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
         if match is None:
             self._scan = at + 1
@@ -260,7 +268,11 @@ class Detector(Machine):
         builder.frames.clear()
         builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
         builder.envelope = builder.envelope or own.envelope
+        if own.envelope_content is not None:
+            builder.envelope_content = (builder.envelope_content or "") + own.envelope_content
         builder.more = builder.more if own.more is None else own.more
+        if STATUSES.index(own.status) > STATUSES.index(builder.status):
+            builder.status = own.status
         if self.detected is None and any([s.kind != "text" for s in own.segments]):
             self.detected = best.name
         self._trims = trims(best.automaton)

@@ -54,19 +54,19 @@ def draw(diagnostic: Diagnostic) -> str:
         label = f"{label} (to offset {end})"
     margin = " " * len(str(diagnostic.line + len(lines) - 1))
     rows = [
-        f"{diagnostic.severity}[{diagnostic.code}]: {_visible(diagnostic.message)}",
+        f"{diagnostic.severity}[{diagnostic.code}]: {visible(diagnostic.message)}",
         f"{margin} --> {diagnostic.format or 'text'}:{diagnostic.line}:{diagnostic.column} (offset {start})",
         f" {margin} |",
         f" {diagnostic.line:>{len(margin)}} | {shown.text}",
-        f" {margin} | {shown.carets} {_visible(label.strip())}",
+        f" {margin} | {shown.carets} {visible(label.strip())}",
     ]
     for number, line in enumerate(lines[1:], diagnostic.line + 1):
         whole = number < diagnostic.line + len(lines) - 1 or not cut
         rows.append(f" {number:>{len(margin)}} | {_window(line, 0, 0, False, not whole).text}")
     if diagnostic.notes or diagnostic.helps:
         rows.append(f" {margin} |")
-    rows += [f" {margin} = note: {_visible(note)}" for note in diagnostic.notes]
-    rows += [f" {margin} = help: {_visible(help_)}" for help_ in diagnostic.helps]
+    rows += [f" {margin} = note: {visible(note)}" for note in diagnostic.notes]
+    rows += [f" {margin} = help: {visible(help_)}" for help_ in diagnostic.helps]
     return "\n".join(row.rstrip() for row in rows)
 
 
@@ -95,7 +95,7 @@ def _window(line: str, start: int, end: int, more_left: bool, more_right: bool) 
 
     `more_left` and `more_right` say that the line itself is part of a longer one.
     """
-    cells = [_visible(char) for char in line]
+    cells = [visible(char) for char in line]
     widths = [_columns(cell) for cell in cells]
     start = min(start, len(cells))
     stop = min(max(start, end), len(cells))
@@ -125,7 +125,7 @@ def _edges(widths: list[int], start: int, stop: int) -> tuple[int, int]:
     return left, right
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """The text with escapes for what a terminal obeys or does not show: controls, format characters, odd spaces."""
     if text.isprintable():
         return text

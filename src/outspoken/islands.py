@@ -36,21 +36,22 @@ class NotJson(ValueError):
     """An island that is not a JSON value."""
 
 
-def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
-    """The JSON value that begins at `pos` and its end, in one step; None where there is none that is sound."""
+def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
+    """The JSON value that begins at `pos`, its end and its text, in one step; None where there is none that is sound."""
     try:
         value, end = _scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
-    first = text[pos]
-    if first == "{" or first == "[":
-        if text.count("{", pos, end) + text.count("[", pos, end) > max_depth and depth_of(text, pos, end) > max_depth:
-            return None
-        if "\\ud" in text[pos:end] or "\\uD" in text[pos:end]:
-            value = encodable(value)
-    elif first == '"' and "\\" in text[pos:end]:
+    piece = text[pos:end]
+    if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and _too_deep(piece, max_depth):
+        return None
+    if "\\" in piece and "\\u" in piece:
         value = encodable(value)
-    return value, end
+    return value, end, piece
+
+
+def _too_deep(piece: str, max_depth: int) -> bool:
+    return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
 
 
 def decode(text: str, max_depth: int) -> Any:
@@ -62,9 +63,10 @@ def decode(text: str, max_depth: int) -> Any:
     return found[0]
 
 
-def depth_of(text: str, pos: int, end: int) -> int:
+def depth_of(text: str) -> int:
     """How deep the brackets of a sound JSON value nest."""
-    depth = deepest = 0
+    depth = deepest = pos = 0
+    end = len(text)
     scan = _OUTSIDE.search
     while (match := scan(text, pos, end)) is not None:
         pos = match.end()
@@ -173,7 +175,7 @@ class JsonNotation:
         found = read_at(text, pos, max_depth)
         if found is None or (not final and found[1] == len(text) and text[pos] not in '{["'):
             return None
-        return found[0], found[1], text[pos : found[1]]
+        return found
 
     def decode(self, text: str, max_depth: int) -> Any:
         """The value of a text that the scanner found. Raises NotJson."""
@@ -195,7 +197,7 @@ class PythonNotation:
 
     def may_begin(self, char: str) -> bool:
         """May a literal begin with the character?"""
-        return char not in ",)]}=:"
+        return char not in ",)]}=:" and char != ""
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""

@@ -114,9 +114,99 @@ class Machine:
 
     # one step after another
 
+    def _sprint(self, *, stop: bool) -> None:
+        """Read on as far as whole steps go, in text that is all there; with `stop`, to the next text at most.
+
+        What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
+        """
+        buffer, base, builder, config, pos = self.buffer, self.base, self.builder, self.config, self.pos
+        end = len(buffer)
+        while pos < end:
+            free = config.free
+            if free is None:
+                step = config.matcher or self._matcher(config)
+                match = step.match(buffer, pos) if config.markers else None
+                if match is None:
+                    if not config.islands or (pos := self._sprint_island(config, pos)) < 0:
+                        break
+                    config = self.config
+                    continue
+                path = step.paths[match.lastindex]
+            else:
+                text = free.terminal.short == "TEXT"
+                if config.before_free or not self._fresh or (stop and text and not builder.frames):
+                    break
+                step = free.target.finder or self._finder(free.target)
+                if end - pos > _LONG:
+                    step = paths.step(free.target, "find long", HANDLERS)
+                match = step.find(buffer, pos)
+                if match is None:
+                    break
+                self._sprint_piece(free, text, pos, match.start())
+                if config is self.automaton.home or config is self.automaton.start:
+                    self._opened = base + match.end()
+                path = step.paths[match.lastindex]
+            for function, arg, group in path.ops:
+                function(builder, arg, match, group, base)
+            self.config = config = path.target
+            self.pos = pos = match.end()
+            self.marked = True
+
+    def _matcher(self, config: Config) -> Any:
+        config.matcher = paths.step(config, "match whole", HANDLERS)
+        return config.matcher
+
+    def _finder(self, config: Config) -> Any:
+        config.finder = paths.step(config, "find whole", HANDLERS)
+        return config.finder
+
+    def _sprint_piece(self, free: Transition, text: bool, start: int, end: int) -> None:
+        """Free text that is all there and ends at a marker."""
+        builder, base, role = self.builder, self.base, free.terminal.short
+        if text:
+            builder.safe = base + start
+        if end > start or role not in self._trims:
+            piece = self.buffer[start:end]
+            if role in self._trims:
+                if self.marked and not (text and builder.after_text):
+                    start = end - len(piece := piece.lstrip(_BLANK))
+                piece = piece.rstrip(_BLANK)
+            if piece:
+                FREE[role](builder, piece, base + start, base + start + len(piece))
+        if free.after or free.before:
+            self._operate(free, end, end)
+
+    def _sprint_island(self, config: Config, pos: int) -> int:
+        """An island that is all there: where it ends, or -1."""
+        buffer = self.buffer
+        char = buffer[pos]
+        if char in _BLANK:
+            pos = self._past_blanks(pos)
+            char = buffer[pos : pos + 1]
+        found = None
+        for step in config.islands:
+            notation = islands.NOTATIONS[step.terminal.short]
+            if notation.may_begin(char):
+                found = notation.read_at(buffer, pos, self._depth, True)
+                break
+        if found is None:
+            return -1
+        builder, base = self.builder, self.base
+        builder.last, end, builder.last_text = found
+        place = Place(pos, end)
+        for function, arg, group in step.bound or paths.bind_all(step, HANDLERS):  # pyright: ignore[reportPossiblyUnbound]
+            function(builder, arg, place, group, base)
+        self.config = step.target  # pyright: ignore[reportPossiblyUnbound]
+        self.pos = end
+        return end
+
     def _run(self, *, final: bool) -> None:
         going = True
         while going:
+            if final and self._island is None and not self._skipping:
+                self._sprint(stop=False)
+                if self.pos == len(self.buffer) and self._fresh and self.config.end() == ():
+                    return
             if self._island is not None:
                 going = self._island_on(final=final)
             elif self._skipping:
@@ -129,7 +219,7 @@ class Machine:
     def _text(self, config: Config, free: Transition, *, final: bool) -> bool:
         """Free text, unless what stands here is a marker that may not follow it."""
         if config.before_free and self._fresh:
-            going = self._marker(config, "ahead ", final=final)
+            going = self._marker(config, "ahead", final=final)
             if going is not None:
                 return going
         return self._free(config, free, final=final)
@@ -141,8 +231,10 @@ class Machine:
         role = free.terminal.short
         if self._fresh:
             self._fresh = False
+            if role == "TEXT":
+                self.builder.safe = self.base + pos
             self._lead = role in self._trims and (self.marked if role != "TEXT" else self.marked and not self.builder.after_text)
-        step = self._step(free, ("long" if len(buffer) - at > _LONG else "whole") if final else "partial")
+        step = self._step(free, ("find long" if len(buffer) - at > _LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             self._piece(role, len(buffer), closed=False, final=final)
@@ -189,10 +281,11 @@ class Machine:
 
     def _operate(self, step: Transition, start: int, end: int) -> None:
         """Carry out the operations of a transition that no expression took."""
-        place = Place(start, end)
-        for op, when in [(op, "before_") for op in step.before] + [(op, "") for op in step.after]:
-            function, arg, group = bind(op, 0, when, HANDLERS)
-            function(self.builder, arg, place, group, self.base)
+        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
+        if bound:
+            place = Place(start, end)
+            for function, arg, group in bound:
+                function(self.builder, arg, place, group, self.base)
 
     def _piece(self, role: str, end: int, *, closed: bool, final: bool) -> None:
         """Hand on free text up to `end`, without the white space that belongs to markup."""
@@ -223,15 +316,15 @@ class Machine:
         """A marker that stands here: True; that may still come: False; none: None."""
         buffer, pos = self.buffer, self.pos
         if final:
-            step = paths.step(config, f"{when}whole", HANDLERS)
+            step = paths.step(config, f"{when} whole", HANDLERS)
             match = step.match(buffer, pos)
         else:
-            step = paths.step(config, f"{when}partial", HANDLERS)
+            step = paths.step(config, f"{when} partial", HANDLERS)
             match = step.match(buffer, pos, partial=True)
         if match is None:
             return None
         if not final and match.partial:
-            if not when:
+            if when == "match":
                 self.pos = self._past_blanks(pos)
             return False
         path = step.paths[match.lastindex]
@@ -246,7 +339,7 @@ class Machine:
     def _token(self, config: Config, *, final: bool) -> bool:
         """The next marker or island. Returns whether there is more to do."""
         if config.markers:
-            going = self._marker(config, "", final=final)
+            going = self._marker(config, "match", final=final)
             if going is not None:
                 return going
         buffer, pos = self.buffer, self.pos
@@ -359,7 +452,9 @@ class Machine:
         """All of the text was read."""
         builder, at = self.builder, self.base + len(self.buffer)
         ops = self.config.end()
-        if self._island is None and ops is not None and self.pos >= len(self.buffer):
+        if self._island is None and ops == () and self.pos >= len(self.buffer):
+            pass
+        elif self._island is None and ops is not None and self.pos >= len(self.buffer):
             place = Place(len(self.buffer), len(self.buffer))
             for op in ops:
                 function, arg, group = bind(op, 0, "before_", HANDLERS)

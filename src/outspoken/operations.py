@@ -1,8 +1,4 @@
-"""What the operations of a step do: the binding between the automaton and the builder.
-
-Every operation is called as `function(builder, argument, match, group, base)`, where the group of the match is the
-token it speaks of and `base` is the offset of the match's text in the raw text.
-"""
+"""What the operations of a step do: the binding between the automaton and the builder."""
 
 from __future__ import annotations
 
@@ -12,13 +8,14 @@ from typing import Any
 from .deeds import ActionBuilder as B
 from .vocabulary import FIELDS, FRAMES
 
+#: Called as `operation(builder, arg, match, group, base)`; see `builder`.
 Operation = Callable[[Any, str, Any, int, int], None]
 
 
 class Place:
     """Stands in for a match where a step was not found by a regular expression."""
 
-    __slots__ = ("_start", "_end")
+    __slots__ = ("_end", "_start")
 
     def __init__(self, start: int, end: int) -> None:
         self._start, self._end = start, end
@@ -32,67 +29,41 @@ class Place:
         return self._end
 
 
-def _begin(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-    b.begin(base + m.start(g), arg)
+def _before(operation: Operation) -> Operation:
+    """The operation for something that ended before the token of the match."""
 
-
-def _drop(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-    b.drop()
-
-
-def _reopen(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-    b.reopen(arg)
-
-
-def _island(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-    b.last_text = text = m[g]
-    b.last = text[1:-1]
-
-
-def _token(function: Any) -> Operation:
     def run(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-        function(b, m[g])
+        at = m.start(g)
+        operation(b, arg, Place(at, at), 0, base)
 
     return run
 
 
-def _field(function: Any) -> Operation:
-    def run(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-        function(b, b.frames[-1], base + m.start(g), base + m.end(g))
-
-    return run
-
-
-def _end(function: Any) -> Operation:
-    def run(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-        function(b, b.frames.pop(), base + m.end(g))
-
-    return run
-
-
-def _before_end(function: Any) -> Operation:
-    def run(b: Any, arg: str, m: Any, g: int, base: int) -> None:
-        function(b, b.frames.pop(), base + m.start(g))
-
-    return run
-
+_FRAMES: dict[str, Operation] = {f"end_{name}": getattr(B, f"end_{name}") for name in FRAMES}
 
 HANDLERS: dict[str, Operation] = {
-    "begin": _begin,
-    "drop": _drop,
-    "reopen": _reopen,
-    "before_reopen": _reopen,
-    "island": _island,
-    "token_TOOL_NAME": _token(B.name),
-    "token_ACTION_NAME": _token(B.name),
-    "token_PAYLOAD_NAME": _token(B.name),
-    "token_ARG_NAME": _token(B.argument_name),
-    "token_CALL_ID": _token(B.call_id),
-    "token_COORDINATES": _token(B.coordinates),
-    **{f"field_{name}": _field(getattr(B, f"field_{name}")) for name in FIELDS},
-    **{f"end_{name}": _end(getattr(B, f"end_{name}")) for name in FRAMES},
-    **{f"before_end_{name}": _before_end(getattr(B, f"end_{name}")) for name in FRAMES},
+    "begin": B.begin,
+    "drop": B.drop,
+    "reopen": B.reopen,
+    "before_reopen": B.reopen,
+    "island": B.island,
+    "token_TOOL_NAME": B.name,
+    "token_ACTION_NAME": B.name,
+    "token_PAYLOAD_NAME": B.name,
+    "token_ARG_NAME": B.argument_name,
+    "token_CALL_ID": B.call_id,
+    "token_COORDINATES": B.coordinates,
+    **{f"field_{name}": getattr(B, f"field_{name}") for name in FIELDS},
+    **_FRAMES,
+    **{f"before_{name}": _before(operation) for name, operation in _FRAMES.items()},
 }
 
 #: What receives the pieces of a free text: called as `function(builder, piece, start, end)`.
 FREE: dict[str, Any] = {"TEXT": B.text, "CODE": B.code, "REASONING": B.reasoning, "ARG_VALUE": B.value}
+
+#: Operations that often follow each other, and the one that does what they do; its group is a tuple of theirs.
+FOLDS: tuple[tuple[tuple[Operation, ...], Any], ...] = (
+    ((B.begin, B.begin, B.name, B.end_call_id), B.begin_identified),
+    ((B.begin, B.name), B.begin_named),
+    ((B.begin, B.island, B.field_tool_name), B.begin_quoted),
+)

@@ -12,13 +12,31 @@ import re
 from typing import Any
 
 from .automaton import Automaton, Config, Transition
+from .operations import FOLDS
 
-#: A step of this many branches or of this depth is long enough.
-_MAX_BRANCHES = 14
+#: How many terminals one step may hold, and how many it may take one after another.
+_MAX_TERMINALS = 60
 _MAX_DEPTH = 9
 
 #: A JSON string without escapes is read as part of a step; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
+
+
+def folded(ops: tuple[tuple[Any, str, Any], ...]) -> tuple[tuple[Any, str, Any], ...]:
+    """The same operations, with those that often follow each other made one."""
+    made: list[tuple[Any, str, Any]] = []
+    at = 0
+    while at < len(ops):
+        for pattern, function in FOLDS:
+            part = ops[at : at + len(pattern)]
+            if tuple([op[0] for op in part]) == pattern:
+                made.append((function, part[0][1], tuple([op[2] for op in part])))
+                at += len(pattern)
+                break
+        else:
+            made.append(ops[at])
+            at += 1
+    return tuple(made)
 
 
 class Path:
@@ -29,12 +47,12 @@ class Path:
 
     __slots__ = ("ops", "target", "grows")
 
-    def __init__(self, ops: tuple[tuple[Any, str, int], ...], target: Config, grows: bool) -> None:
+    def __init__(self, ops: tuple[tuple[Any, str, Any], ...], target: Config, grows: bool) -> None:
         self.ops, self.target, self.grows = ops, target, grows
 
 
 class Step:
-    """A compiled step of a configuration: `find` searches, `match` matches at a place, `paths` by group number.
+    """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
@@ -42,12 +60,17 @@ class Step:
 
     __slots__ = ("source", "find", "match", "paths", "rivals")
 
-    def __init__(self, source: str, paths: dict[int, Path], lead: str, module: Any, rivals: list[tuple[Any, int]]) -> None:
+    def __init__(self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]) -> None:
         self.source = source
         self.paths = paths
         self.rivals = rivals
-        self.find: Any = module.compile(source).search if source else _nothing
-        self.match: Any = module.compile(f"{lead}(?:{source})").match if source else _nothing
+        self.find: Any = _nothing
+        self.match: Any = _nothing
+        if source and lead is None:
+            compiled = module.compile(source)
+            self.find, self.match = compiled.search, compiled.match
+        elif source:
+            self.match = module.compile(f"{lead}(?:{source})").match
 
 
 def still_open(step: Any, buffer: str, at: int, match: Any) -> int | None:
@@ -68,46 +91,50 @@ def _nothing(text: str, pos: int = 0, **_: bool) -> None:
 def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
     """The compiled step of a configuration.
 
-    `which` is "whole" for text that is all there, "long" for the same where the text is long (another engine is faster
-    there), "partial" for text of which more may come; "ahead whole" and "ahead partial" are for the markers that are
-    acceptable before free text only.
+    `which` begins with "find" for the markers that end free text, with "match" for what stands at a place where free
+    text may not, with "ahead" for the markers that are acceptable before free text only. It ends in "whole" for text
+    that is all there, in "long" for the same where the text is long (another engine is faster there), in "partial" for
+    text of which more may come.
     """
     try:
         return config.engines[which]
     except KeyError:
-        partial = which.endswith("partial")
-        compiler = _Compiler(config.automaton, handlers, fuse=not partial)
-        markers = config.before_free if which.startswith("ahead") else config.markers
-        branches = [compiler.branch(t, (), 0) for t in markers]
-        if partial or which == "long":
-            import regex as module
-        else:
+        kind, mode = which.split()
+        compiler = _Compiler(config.automaton, handlers, anchored=kind != "find")
+        markers = config.before_free if kind == "ahead" else config.markers
+        room = 0 if mode == "partial" else _MAX_TERMINALS
+        branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
+        if mode == "whole":
             module: Any = re
+        else:
+            import regex as module
+        lead = None if kind == "find" else compiler.blank
         groups = sorted(compiler.paths)
-        rivals = [(module.compile(t.terminal.regex), g) for t, g in zip(markers, groups) if t.terminal.wide] if partial else []
-        found = config.engines[which] = Step("|".join(branches), compiler.paths, compiler.blank, module, rivals)
+        wide = [(t.terminal.regex, g) for t, g in zip(markers, groups) if t.terminal.wide and mode == "partial"]
+        rivals = [(module.compile(regex), group) for regex, group in wide]
+        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
         return found
 
 
 class _Compiler:
     """Writes the expression of one step and keeps what its groups mean."""
 
-    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, fuse: bool) -> None:
+    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, anchored: bool) -> None:
         self._automaton = automaton
+        self._anchored = anchored
         self._handlers = handlers
-        self._fuse = fuse
         self._groups = 0
         self.paths: dict[int, Path] = {}
-        ignore = automaton.tables.ignore
-        self.blank = f"(?:{ignore})?" if ignore else ""
+        self.blank = automaton.tables.ignore
 
-    def branch(self, step: Transition, taken: tuple[tuple[Any, str, int], ...], depth: int) -> str:
-        """The expression of a transition and all that may follow it."""
+    def branch(self, step: Transition, taken: tuple[tuple[Any, str, int], ...], room: int, depth: int) -> str:
+        """The expression of a transition and of what may follow it, as far as there is room for it."""
         inline = step.terminal.short == "JSON_STRING"
         regex = _PLAIN_STRING if inline else step.terminal.regex
         ops: tuple[tuple[str, str], ...] = ((("island", ""),) if inline else ()) + step.after
+        following = self._onward(step.target, room, depth)
         group = 0
-        if ops or step.before:
+        if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
             self._groups += 1
             group = self._groups
             regex = f"({regex})"
@@ -115,18 +142,32 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
         done += tuple([bind(op, group, "", self._handlers) for op in ops])
-        onward = [self.branch(t, done, depth + 1) for t in self._onward(step.target, depth)]
+        share = (room - 1) // len(following) if following else 0
+        onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        self.paths[self._groups] = Path(done, step.target, step.terminal.grows)
+        self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
         return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())" if onward else f"{regex}()"
 
-    def _onward(self, config: Config, depth: int) -> list[Transition]:
+    def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
+        """Can the operations of a token take the whole match for it? That keeps the expression's first characters plain."""
+        if self._anchored or depth < _MAX_DEPTH:
+            return False
+        return not goes_on or all([name in ("begin", "field") for name, _ in ops])
+
+    def _onward(self, config: Config, room: int, depth: int) -> list[Transition]:
         """The transitions with which a step goes on; none where it ends."""
-        home = config in (self._automaton.home, self._automaton.start)
-        if not self._fuse or home or config.free or depth >= _MAX_DEPTH or len(self.paths) >= _MAX_BRANCHES:
+        if depth <= 1 or config.free or config in (self._automaton.home, self._automaton.start):
             return []
-        strings = [t for t in config.islands if t.terminal.short == "JSON_STRING"]
-        return [*config.markers, *strings]
+        following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
+        return following if room > len(following) else []
+
+
+def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str, int], ...]:
+    """The operations of a transition that no expression takes, as functions."""
+    if step.bound is None:
+        before = [bind(op, 0, "before_", handlers) for op in step.before]
+        step.bound = tuple(before + [bind(op, 0, "", handlers) for op in step.after])
+    return step.bound
 
 
 def bind(op: tuple[str, str], group: int, when: str, handlers: dict[str, Any]) -> tuple[Any, str, int]:

@@ -39,7 +39,6 @@ _JOINED_OUTER = re.compile(_BLANK + _OPENING)
 _JOINED_INNER = re.compile(_SPACE + _OPENING)
 _CLOSER = re.compile(_SPACE + r"([)\]}])")
 _AFTER = re.compile(_SPACE + r"(?:(?:(,)" + _SPACE + r")?([)\]}])|([,:]))")
-
 _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 _MAX_BITS = 14_000  # of an integer that can still be written in decimal
@@ -77,10 +76,10 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
 
 def decode(text: str, max_depth: int) -> Any:
     """The value of a text that is one literal. Raises NotJson."""
-    stripped = text.strip(" \t\f\r\n")
+    text = text.strip(" \t\f\r\n")
     try:
-        value, end = _read(stripped, 0, max_depth)
-        if end == len(stripped):
+        value, end = _read(text, 0, max_depth)
+        if end == len(text):
             return value
     except ValueError:
         pass
@@ -93,11 +92,11 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
         value, end = _DECODER.scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
-    brackets = text.count("[", pos, end) + text.count("{", pos, end)
-    match = _ENDED.match(text, end)
-    if match is None or "\\" in text[pos:end] or (brackets > max_depth and depth_of(text, pos, end) > max_depth):
+    match, piece = _ENDED.match(text, end), text[pos:end]
+    deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
+    if match is None or "\\" in piece or deep:
         return None
-    return (value if text.isascii() else encodable(value)), match.end()
+    return (value if piece.isascii() else encodable(value)), match.end()
 
 
 def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
@@ -122,9 +121,9 @@ def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
             if (after := _AFTER.match(text, pos)) is None:
                 raise NotJson(text[pos : pos + 80])
             opener, items, marks = stack[-1]
+            comma, closer, mark = after.groups()
             items.append(value)
             pos = after.end()
-            comma, closer, mark = after.groups()
             marks += mark or comma or ""
             if mark:
                 break
@@ -190,7 +189,7 @@ def _closing(text: str, start: int, quote: str) -> int:
 
 def _body(prefix: str, body: str) -> str:
     """What stands between the quotes, with its escapes read. Raises NotJson where something is to be filled in."""
-    if "f" in prefix and ("{" in body or "}" in body):
+    if "f" in prefix:
         rest = body.replace("{{", "").replace("}}", "")
         if "{" in rest or "}" in rest:
             raise NotJson(body[:80])

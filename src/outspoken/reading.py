@@ -15,7 +15,7 @@ from .errors import LimitError, ResponseError, StreamClosedError
 from .events import Done, Event
 from .machine import Machine
 from .notes import placed
-from .replies import STATUSES, Reply, Status
+from .replies import Reply
 from .settings import DEFAULT, Settings
 from .tools import Tools
 
@@ -120,22 +120,13 @@ class Reading:
                 "raw": raw,
                 "format": self.format or self._machine.detected,
                 "segments": builder.segments,
-                "status": _worst(builder.segments),
+                "status": builder.status,
                 "diagnostics": placed(builder.notes, raw) if builder.notes else [],
                 "envelope": builder.envelope,
+                "envelope_content": builder.envelope_content,
                 "needs_more_work": builder.more,
             },
         )
-
-
-def _worst(segments: list[Any]) -> Status:
-    """The worst status of the segments that have one."""
-    worst = "ok"
-    for segment in segments:
-        status = getattr(segment, "status", "ok")
-        if status != "ok" and STATUSES.index(status) > STATUSES.index(worst):
-            worst = status
-    return worst
 
 
 class StreamParser:

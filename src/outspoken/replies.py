@@ -59,7 +59,7 @@ class ToolCall(BaseModel):
     id: str | None = None
     status: Status = "ok"
     span: Span = (0, 0)
-    repairs: list[Repair] = Field(default_factory=list[Repair])
+    repairs: tuple[Repair, ...] = ()
 
 
 class Payload(BaseModel):
@@ -95,6 +95,9 @@ class Reply(BaseModel):
 
     `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
     the markup between them tile `raw`, so nothing of the response is lost.
+
+    `envelope` says that the model itself wrote an object with the calls or with its wish for another turn;
+    `envelope_content` and `needs_more_work` are what that object says, None where it does not.
     """
 
     model_config = _FROZEN
@@ -105,6 +108,7 @@ class Reply(BaseModel):
     status: Status = "ok"
     diagnostics: list[Diagnostic] = Field(default_factory=list[Diagnostic])
     envelope: bool = False
+    envelope_content: str | None = None
     needs_more_work: bool | None = None
 
     @cached_property

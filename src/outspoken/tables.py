@@ -46,7 +46,7 @@ class Tables:
     """`states[s]` maps a symbol to the state after it (>= 0), or to the rule to reduce by (-1 - rule).
 
     `frames[s]` names the frames that the symbol which led to state `s` may be the first of, separated by spaces.
-    `ignore` is the regular expression of what may stand between tokens, or "".
+    `ignore` is the regular expression of what may stand between tokens, which matches nothing, too; or "".
     """
 
     header: Header

@@ -20,7 +20,10 @@ _JSON_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "obje
 _KINDS: dict[type, str] = {
     type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
 }  # fmt: skip
+_ONE: dict[str, Types] = {name: frozenset({name}) for name in _JSON_TYPES}
+_TELLING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
 _MAX_DEPTH = 64
+_MAX_KEPT = 1000
 
 
 class Tools:
@@ -78,26 +81,21 @@ class Tools:
         try:
             return self._types[name, key]
         except KeyError:
-            argument = self.argument(name, key)
-            if argument is None:
-                return None
-        types = _types(argument, self.schema(name), {}, 0) or None
-        self._types[name, key] = types
+            types = _types(self.argument(name, key), self.schema(name), {}, 0) or None
+        if len(self._types) < _MAX_KEPT:
+            self._types[name, key] = types
         return types
 
 
 def _read(index: int, tool: Any) -> tuple[str, Any]:
     """The name of a tool, and its schema or what it is made of. Raises `ToolError`."""
     body = tool
-    kind = type(tool)
-    if kind is dict:
+    if tool.__class__ is dict:
         body = tool.get("function", tool)
-        kind = type(body)
-    if kind is dict:
+    if body.__class__ is dict:
         name = body.get("name")
         schema = body.get("parameters", body.get("input_schema"))
-        kind = type(schema)
-        if type(name) is str and name and (kind is dict or schema is None):
+        if name.__class__ is str and name and schema.__class__ is dict:
             return name, schema
     return _read_other(index, tool)
 
@@ -111,7 +109,7 @@ def _read_other(index: int, tool: Any) -> tuple[str, Any]:
     elif isinstance(name, str) and callable(tool):
         if name != "<lambda>":
             return name, tool
-    elif isinstance(tool, Mapping) or _field(tool, "function") or _field(tool, "name"):
+    elif _is_mapping(tool) or _field(tool, "function") or _field(tool, "name"):
         return _read_fields(index, tool)
     raise ToolError(index, _name_of(tool), _TOOL)
 
@@ -127,8 +125,8 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
         raise ToolError(index, f"{where} whose `name` is {_name_of(name)}", "a name that is a str")
     for key in ("parameters", "input_schema"):
         schema = _field(body, key)
-        if isinstance(schema, Mapping):
-            return name, {**schema}
+        if _is_mapping(schema):
+            return name, dict(schema)
         if schema is not None:
             raise ToolError(index, f"the tool `{name}` whose `{key}` is {_name_of(schema)}", "a JSON schema as a dict")
     return name, None
@@ -136,10 +134,7 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
 
 def _field(value: Any, key: str) -> Any:
     """A field of a mapping or an object; None where there is none."""
-    if isinstance(value, Mapping):
-        fields: Any = value
-        return fields.get(key)
-    return getattr(value, key, None)
+    return value.get(key) if _is_mapping(value) else getattr(value, key, None)
 
 
 def _name_of(value: Any) -> str:
@@ -148,7 +143,7 @@ def _name_of(value: Any) -> str:
         return "None"
     if isinstance(value, type):
         return f"the class `{value.__name__}`"
-    if value == "":
+    if isinstance(value, str) and not value:
         return "an empty str"
     if getattr(value, "__name__", "") == "<lambda>":
         return "a lambda"
@@ -160,6 +155,10 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, (list, tuple)) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
 
 
+def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
 def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
@@ -167,8 +166,8 @@ def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 def _made_schema(source: Any) -> dict[str, Any] | None:
     """The schema of a pydantic model class or of a function's arguments; None where none can be made."""
     try:
-        model = source if isinstance(source, type) else _model(source)
-        return model.model_json_schema(schema_generator=_generator())  # pyright: ignore[reportAttributeAccessIssue]
+        model: Any = source if inspect.isclass(source) else _model(source)
+        return model.model_json_schema(schema_generator=_generator())
     except Exception:  # what is in the caller's annotations is no reason to lose what the model wrote
         return None
 
@@ -196,10 +195,10 @@ def _generator() -> Any:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Lenient(GenerateJsonSchema):
-        def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
+        def handle_invalid_for_json_schema(self, *_: Any, **__: Any) -> dict[str, Any]:
             return {}
 
-        def emit_warning(self, kind: Any, detail: str) -> None:
+        def emit_warning(self, *_: Any, **__: Any) -> None:
             pass
 
     return Lenient
@@ -210,16 +209,17 @@ def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) ->
     if not _is_object(schema) or depth > _MAX_DEPTH:
         return None
     known = _declared(schema.get("type"))
+    if _TELLING.isdisjoint(schema):
+        return known
     if "const" in schema:
         known = _both(known, _kinds([schema["const"]]))
-    if isinstance(values := schema.get("enum"), list):
+    if values := _items(schema, "enum"):
         known = _both(known, _kinds(values))
     for key in ("anyOf", "oneOf"):
-        if isinstance(options := schema.get(key), list) and options:
+        if options := _items(schema, key):
             known = _both(known, _either([_types(option, root, seen, depth + 1) for option in options]))
-    if isinstance(parts := schema.get("allOf"), list):
-        for part in parts:
-            known = _both(known, _types(part, root, seen, depth + 1))
+    for part in _items(schema, "allOf"):
+        known = _both(known, _types(part, root, seen, depth + 1))
     if isinstance(ref := schema.get("$ref"), str):
         if ref not in seen:
             seen[ref] = None
@@ -228,10 +228,19 @@ def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) ->
     return known | {"null"} if known is not None and schema.get("nullable") is True else known
 
 
+def _items(schema: dict[str, Any], key: str) -> Sequence[Any]:
+    """The list that a schema has under a key; an empty one where it has none."""
+    items = schema.get(key)
+    return items if _is_list(items) else ()
+
+
 def _declared(declared: Any) -> Types | None:
     """The types that `type` names."""
-    names: list[Any] = declared if isinstance(declared, list) else [declared]
-    return frozenset(names) if all(isinstance(n, str) and n in _JSON_TYPES for n in names) else None
+    if isinstance(declared, str):
+        return _ONE.get(declared)
+    if not _is_list(declared) or not all(isinstance(name, str) for name in declared):
+        return None
+    return frozenset(declared) if _JSON_TYPES.issuperset(declared) else None
 
 
 def _kinds(values: Iterable[Any]) -> Types | None:
@@ -249,8 +258,9 @@ def _both(one: Types | None, other: Types | None) -> Types | None:
     """What two schemas admit both. Every integer is a number."""
     if one is None or other is None:
         return one if other is None else other
-    shared = one & other
-    return shared | {"integer"} if "integer" in one | other and "number" in one | other else shared
+    whole = one | other
+    shared = (one | {"integer"} if "number" in one else one) & (other | {"integer"} if "number" in other else other)
+    return shared & whole
 
 
 def _target(root: dict[str, Any] | None) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
@@ -24,9 +23,17 @@ _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?
 _NUMBER_BEGUN = re.compile(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
 
 _BOOLEANS = {"true": True, "false": False}
-_NULLS = ("null", "none")
+_NULLS = frozenset({"null", "none"})
 _PYTHON = {"True": True, "False": False, "None": None}
-_WORDS = ("true", "false", "null", *_PYTHON)
+
+
+def _beginnings(*words: str) -> frozenset[str]:
+    return frozenset([word[:end] for word in words for end in range(len(word) + 1)])
+
+
+_BOOLEAN_BEGUN = _beginnings(*_BOOLEANS)
+_NULL_BEGUN = _beginnings(*_NULLS)
+_WORD_BEGUN = _beginnings(*_BOOLEANS, *_PYTHON, "null")
 
 _STRING = frozenset({"string"})
 _NUMERIC = frozenset({"integer", "number"})
@@ -67,7 +74,7 @@ def fits(value: Any, types: frozenset[str] | None) -> bool:
         return "number" in types or ("integer" in types and value.is_integer())
     if isinstance(value, int) and not isinstance(value, bool):
         return not _NUMERIC.isdisjoint(types)
-    return _KINDS.get(type(value)) in types
+    return _KINDS.get(value.__class__) in types
 
 
 _KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
@@ -82,14 +89,14 @@ def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallb
     if types is None:
         if fallback == "text":
             return False
-        return not bare or bare[0] in '"[{' or _begins(bare, _WORDS) or _NUMBER_BEGUN.fullmatch(bare) is not None
+        return not bare or bare[0] in '"[{' or bare in _WORD_BEGUN or _NUMBER_BEGUN.fullmatch(bare) is not None
     if types <= _STRING:
         return False
     lower = bare.lower()
     return (
         not bare
-        or ("null" in types and _begins(lower, _NULLS))
-        or ("boolean" in types and _begins(lower, _BOOLEANS))
+        or ("null" in types and lower in _NULL_BEGUN)
+        or ("boolean" in types and lower in _BOOLEAN_BEGUN)
         or (bare[0] in "[{(" and not _NESTED.isdisjoint(types))
         or (not _NUMERIC.isdisjoint(types) and _NUMBER_BEGUN.fullmatch(bare) is not None)
     )
@@ -157,8 +164,3 @@ def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
     except ValueError:
         return None
     return value  # pyright: ignore[reportUnknownVariableType]
-
-
-def _begins(text: str, words: Iterable[str]) -> bool:
-    """Is the text the beginning of one of the words?"""
-    return any(word.startswith(text) for word in words)

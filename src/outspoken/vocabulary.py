@@ -16,7 +16,7 @@ ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "
 TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "ACTION_NAME", "PAYLOAD_NAME", "COORDINATES"})
 
 #: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
-FRAMES = frozenset({"think", "code", "tool_calls", "tool_call", "call_id", "action", "payload", "json", "envelope"})
+FRAMES = frozenset({"think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope"})
 
 #: Rules that hand the value just read to the frame round them.
 FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "positional"})

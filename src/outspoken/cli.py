@@ -1,0 +1,240 @@
+"""The command line: `outspoken parse`, `outspoken explain` and `outspoken formats`.
+
+Exit codes: 0 all is well, 1 the response has errors, 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic_core import to_json
+
+from . import __version__, registry
+from .api import parse, stream
+from .errors import OutspokenError, ToolError
+from .events import Done, Event
+from .explain import COLORS, Line, event_line, explanation, summary
+from .frame import visible
+from .inspection import detect, formats
+from .replies import Reply
+from .tools import Tools
+
+_READ = 65_536
+
+
+class WrongUse(Exception):
+    """The command cannot be carried out as it was given."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Argparse would print the usage, too, and end the process."""
+        raise WrongUse(message)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit code. Without arguments, those of the process are taken."""
+    try:
+        _use_utf8()
+        given = _parser().parse_args(arguments)
+        code = given.run(given)
+        sys.stdout.flush()
+    except (WrongUse, OutspokenError) as error:
+        print(f"outspoken: error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # What is left in the buffer has no reader; without this, Python complains of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _use_utf8() -> None:
+    """Write UTF-8 to files and pipes, whatever the locale; a terminal is shown what it can show."""
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper):
+        if out.isatty():
+            out.reconfigure(errors="backslashreplace")
+        else:
+            out.reconfigure(encoding="utf-8", newline="\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="outspoken", description="Reads what language models write.")
+    parser.add_argument("--version", action="version", version=f"outspoken {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    command = commands.add_parser("parse", help="read a response and show what is in it")
+    _add_input(command)
+    command.add_argument("--prefix", default="", help=r"what the prompt had opened already (`<think>\n`)")
+    command.add_argument(
+        "--stream",
+        nargs="?",
+        type=_chunk_size,
+        const=_READ,
+        metavar="N",
+        help="show events as they come, one a line; at most N bytes are read at once",
+    )
+    command.add_argument("--json", action="store_true", help="write the reply as JSON, or events as JSON lines")
+    command.set_defaults(run=_parse)
+
+    command = commands.add_parser("explain", help="show a response with its parts named, and which formats fit it")
+    _add_input(command)
+    command.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: on a terminal")
+    command.set_defaults(run=_explain)
+
+    command = commands.add_parser("formats", help="list the formats")
+    command.add_argument("--json", action="store_true", help="write the list as JSON")
+    command.set_defaults(run=_formats)
+    return parser
+
+
+def _add_input(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the response; `-` is standard input")
+    command.add_argument("--format", default="auto", help="a format's name or alias; default: auto")
+    command.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
+
+
+def _chunk_size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of bytes (a file is named before it)")
+    return int(text)
+
+
+# commands
+
+
+def _parse(given: argparse.Namespace) -> int:
+    options = {**_options(given), "prefix": given.prefix.replace("\\n", "\n")}
+    if given.stream:
+        return _stream(stream(_chunks(given.file, given.stream), **options), as_json=given.json)
+    reply = parse(_text(given.file), **options)
+    if given.json:
+        print(reply.model_dump_json(indent=2))
+    else:
+        _print(summary(reply), "never")
+    return _code(reply)
+
+
+def _stream(events: Iterable[Event], *, as_json: bool) -> int:
+    code = 0
+    for event in events:
+        print(to_json(_event_data(event), inf_nan_mode="null").decode() if as_json else event_line(event), flush=True)
+        if isinstance(event, Done):
+            code = _code(event.reply)
+    return code
+
+
+def _event_data(event: Event) -> dict[str, Any]:
+    return {"event": type(event).__name__, **{f.name: getattr(event, f.name) for f in fields(event)}}
+
+
+def _explain(given: argparse.Namespace) -> int:
+    options = _options(given)
+    text = _text(given.file)
+    reply = parse(text, **options)
+    _print(explanation(reply, detect(text, tools=options["tools"]), asked=given.format != "auto"), given.color)
+    return _code(reply)
+
+
+def _formats(given: argparse.Namespace) -> int:
+    found = formats()
+    if given.json:
+        print(json.dumps([info.model_dump() for info in found], ensure_ascii=False, indent=2))
+        return 0
+    width = max(len(info.name) for info in found)
+    for info in found:
+        print(f"{info.name:<{width}}  {info.title}")
+        print(f"{'':<{width}}  models: {', '.join(info.models)}")
+        print(f"{'':<{width}}  aliases: {', '.join(info.aliases) or 'none'}")
+    return 0
+
+
+def _code(reply: Reply) -> int:
+    return int(any(d.severity == "error" for d in reply.diagnostics))
+
+
+# input
+
+
+def _options(given: argparse.Namespace) -> dict[str, Any]:
+    """The format and the tools, checked before anything is read."""
+    if given.format != "auto":
+        registry.resolve(given.format)
+    return {"format": given.format, "tools": _tools(given.tools) if given.tools else None}
+
+
+def _tools(path: str) -> Tools | None:
+    try:
+        return Tools.of(json.loads(_read_file(path)))
+    except json.JSONDecodeError as error:
+        raise WrongUse(f"{path}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise WrongUse(f"{path}: this is not JSON") from error
+    except ToolError as error:
+        raise WrongUse(f"{path}: {error}") from error
+
+
+def _text(path: str) -> str:
+    data = sys.stdin.buffer.read() if path == "-" else _read_file(path)
+    return data.decode("utf-8", errors="replace")
+
+
+def _read_file(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"cannot read `{path}`: {_reason(error)}") from error
+
+
+def _chunks(path: str, size: int) -> Iterator[bytes]:
+    """The pieces of a file, or of standard input as they arrive."""
+    if path == "-":
+        yield from _pieces(sys.stdin.buffer, size)
+        return
+    try:
+        file = open(path, "rb")  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"cannot read `{path}`: {_reason(error)}") from error
+    with file:
+        yield from _pieces(file, size)
+
+
+def _pieces(file: Any, size: int) -> Iterator[bytes]:
+    while piece := file.read1(size):
+        yield piece
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+# output
+
+
+def _print(lines: Iterable[Line], color: str) -> None:
+    """Print lines, in colour where that is wanted and possible."""
+    if color == "always" or (color == "auto" and sys.stdout.isatty()):
+        try:
+            from rich.console import Console
+            from rich.text import Text
+        except ImportError:
+            if color == "always":
+                raise WrongUse("colour needs rich: pip install 'outspoken[cli]'") from None
+        else:
+            console = Console(force_terminal=True, highlight=False)
+            for style, line in lines:
+                console.print(Text(line, style=COLORS.get(style, "")), soft_wrap=True)
+            return
+    for _, line in lines:
+        print(line)

@@ -1,0 +1,426 @@
+"""The command line: what it prints, whole, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from outspoken import __version__, formats, parse
+from outspoken.cli import main
+
+CALL = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+CUT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Pa'
+COMMAND = [sys.executable, "-m", "outspoken"]
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+class Cli:
+    """Runs a command in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys, self._monkeypatch = capsys, monkeypatch
+
+    def __call__(self, *arguments: str, stdin: str | bytes = "") -> Ran:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        code = main(list(arguments))
+        return Ran(code, *self._capsys.readouterr())
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    return Cli(capsys, monkeypatch)
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Any:
+    def write(text: str) -> str:
+        path = tmp_path / "tools.json"
+        path.write_text(text, "utf-8")
+        return str(path)
+
+    return write
+
+
+# parse
+
+
+def test_parse_shows_what_is_in_a_response(cli: Cli) -> None:
+    assert cli("parse", stdin=CALL) == Ran(
+        0,
+        """\
+format: hermes
+status: ok
+
+text 0-12
+  Let me look.
+
+tool call 13-93: get_weather
+  {
+    "city": "Paris"
+  }
+""",
+        "",
+    )
+
+
+def test_parse_shows_the_errors_of_a_response(cli: Cli) -> None:
+    text = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": [1]}\n</tool_call>'
+    assert cli("parse", stdin=text) == Ran(
+        1,
+        """\
+format: hermes
+status: invalid
+
+text 0-3
+  Hi.
+
+tool call 4-70: get_weather, invalid
+  {}
+
+error[invalid-call]: the arguments of `get_weather` are not a JSON object
+  --> hermes:2:1 (offset 4)
+   |
+ 2 | <tool_call>
+   | ^^^^^^^^^^^ (to offset 70)
+ 3 | {"name": "get_weather", "arguments": [1]}
+ 4 | </tool_call>
+   |
+   = help: the raw text is kept; nothing was guessed
+""",
+        "",
+    )
+
+
+def test_parse_shows_every_kind_of_segment(cli: Cli) -> None:
+    text = (
+        "<think>\nHm.\n</think>\n\x1b[31m Red.\nSUGGESTED_VALUES: [1]\n"
+        "Action: wait()\nAction: click(start_box='(1,2)') {\"a\": 1}"
+    )
+    assert cli("parse", stdin=text) == Ran(
+        0,
+        r"""format: suggestions
+status: ok
+
+reasoning 8-11
+  Hm.
+
+text 21-31
+  \x1b[31m Red.
+
+payload 32-53: suggested_values
+  [
+    1
+  ]
+
+action 62-68: wait
+  {
+    "type": "wait"
+  }
+
+action 77-101: click
+  {
+    "type": "click",
+    "point": {
+      "x": 1.0,
+      "y": 2.0,
+      "space": "px_smart28"
+    },
+    "button": "left",
+    "clicks": 1
+  }
+
+json 102-110
+  {"a": 1}
+""",
+        "",
+    )
+
+
+def test_parse_says_what_an_envelope_says(cli: Cli) -> None:
+    text = '{"toolCalls": [{"id": "c1", "name": "a", "arguments": {}}], "needsMoreWork": false}'
+    assert cli("parse", stdin=text).out == (
+        "format: json\nstatus: ok\nneeds more work: no\n\ntool call 15-57: a (id c1)\n  {}\n"
+    )
+
+
+def test_parse_writes_the_reply_as_json(cli: Cli) -> None:
+    assert cli("parse", "-", "--json", stdin=CALL) == Ran(0, parse(CALL).model_dump_json(indent=2) + "\n", "")
+
+
+def test_parse_reads_a_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "response.txt"
+    path.write_bytes(b"Gr\xc3\xbc\xc3\x9fe \xff\r\n")
+    assert json.loads(cli("parse", str(path), "--json").out)["raw"] == "Grüße \ufffd\r\n"
+
+
+def test_parse_takes_a_format_tools_and_a_prefix(cli: Cli, tools: Any) -> None:
+    schema = {"name": "get_weather", "parameters": {"properties": {"days": {"type": "string"}}}}
+    text = 'Hm.\n</think>\n<invoke name="get_weather"><parameter name="days">3</parameter></invoke>'
+    ran = cli(
+        "parse", "--format", "claude-xml", "--tools", tools(json.dumps([schema])), "--prefix", r"<think>\n", stdin=text
+    )
+    assert ran == Ran(
+        0,
+        'format: anthropic_xml\nstatus: ok\n\nreasoning 0-3\n  Hm.\n\ntool call 13-85: get_weather\n  {\n    "days": "3"\n  }\n',
+        "",
+    )
+
+
+# parse --stream
+
+
+def test_stream_shows_events_one_a_line(cli: Cli) -> None:
+    text = CALL + "\nSUGGESTED_VALUES: [1]\nAction: wait()"
+    assert cli("parse", "--stream=40", stdin=text) == Ran(
+        0,
+        """\
+TextDelta          "Let me look."
+ToolCallStart      0 get_weather
+ToolCallDelta      0 "{\\"city\\": \\"Paris\\"}"
+ToolCallEnd        0 get_weather({"city": "Paris"}), ok
+PayloadParsed      suggested_values [1]
+ActionParsed       wait {"type": "wait"}
+Done               hermes, ok
+""",
+        "",
+    )
+
+
+def test_stream_shows_how_a_cut_response_ends(cli: Cli) -> None:
+    assert cli("parse", "--stream", stdin=CUT) == Ran(
+        1,
+        """\
+TextDelta          "Hi."
+ToolCallStart      0 get_weather
+ToolCallDelta      0 "{\\"city\\": \\"Pa"
+ToolCallUnfinished 0 get_weather({}), truncated
+Done               hermes, truncated
+""",
+        "",
+    )
+
+
+def test_stream_writes_json_lines(cli: Cli) -> None:
+    ran = cli("parse", "--stream", "--json", stdin=CALL)
+    lines = [json.loads(line) for line in ran.out.splitlines()]
+    assert [line["event"] for line in lines] == [
+        "TextDelta", "ToolCallStart", "ToolCallDelta", "ToolCallEnd", "Done",
+    ]  # fmt: skip
+    assert lines[1] == {"event": "ToolCallStart", "index": 0, "id": None, "name": "get_weather"}
+    assert lines[3]["call"] == json.loads(parse(CALL).tool_calls[0].model_dump_json())
+    assert lines[4]["reply"] == json.loads(parse(CALL).model_dump_json())
+
+
+def test_stream_takes_bytes_that_split_characters(cli: Cli) -> None:
+    assert cli("parse", "--stream=1", stdin="é".encode() + b"\xff").out == (
+        'TextDelta          "é"\nTextDelta          "\ufffd"\nDone               plain text, ok\n'
+    )
+
+
+def test_stream_shows_events_as_they_come() -> None:
+    with subprocess.Popen([*COMMAND, "parse", "--stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"Hello")
+        process.stdin.flush()
+        assert process.stdout.readline() == b'TextDelta          "Hello"\n'
+        process.stdin.write(b" you")
+        process.stdin.close()
+        assert process.stdout.read() == b'TextDelta          " you"\nDone               plain text, ok\n'
+    assert process.returncode == 0
+
+
+# explain
+
+
+EXPLAINED = """\
+format: hermes (detected)
+status: truncated
+candidates:
+  1. hermes  truncated, claims 95% of the text
+  2. json    truncated, claims 76% of the text
+
+text 0-3
+  | Hi.
+
+white space 3-4
+
+tool call 4-65: get_weather, truncated
+  | <tool_call>
+  | {"name": "get_weather", "arguments": {"city": "Pa
+
+error[unclosed-call]: the call of `get_weather` never ends
+  --> hermes:2:1 (offset 4)
+   |
+ 2 | <tool_call>
+   | ^^^^^^^^^^^ opened here, and the text ends inside it (to offset 65)
+ 3 | {"name": "get_weather", "arguments": {"city": "Pa
+"""
+
+
+def test_explain_names_the_parts_and_the_candidates(cli: Cli) -> None:
+    assert cli("explain", stdin=CUT) == Ran(1, EXPLAINED, "")
+
+
+def test_explain_says_which_format_fits_better(cli: Cli, tools: Any) -> None:
+    given = tools('[{"name": "get_time"}]')
+    assert cli("explain", "--format", "json", "--tools", given, stdin=CALL).out.splitlines()[:6] == [
+        "format: json (as asked for)",
+        "status: ok",
+        "candidates:",
+        "  1. hermes  ok, claims 88% of the text, calls get_weather (not a given tool)",
+        "  2. json    ok, claims 61% of the text, calls get_weather (not a given tool)",
+        "",
+    ]
+
+
+def test_explain_shows_markup_on_its_own(cli: Cli) -> None:
+    assert (
+        cli("explain", stdin="Hi <think>Hm.</think>\nHo").out
+        == """\
+format: none, all of it is plain
+status: ok
+candidates:
+  1. text  ok, claims 82% of the text
+
+text 0-2
+  | Hi
+
+markup 2-10
+  |  <think>
+
+reasoning 10-13
+  | Hm.
+
+markup 13-22
+  | </think>
+  |
+
+text 22-24
+  | Ho
+"""
+    )
+
+
+def test_explain_says_that_nothing_was_found(cli: Cli) -> None:
+    assert cli("explain", stdin="Hi").out == (
+        "format: none, all of it is plain\nstatus: ok\n"
+        "candidates: none; no format finds more than text\n\ntext 0-2\n  | Hi\n"
+    )
+
+
+def test_explain_can_colour(cli: Cli) -> None:
+    coloured = cli("explain", "--color", "always", stdin=CUT).out
+    assert "\x1b[32mtool call 4-65: get_weather, truncated\x1b[0m\n" in coloured
+    assert "\x1b[31merror[unclosed-call]: the call of `get_weather` never ends\x1b[0m\n" in coloured
+
+
+def test_explain_needs_rich_for_colour(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    wanted = "outspoken: error: colour needs rich: pip install 'outspoken[cli]'\n"
+    assert cli("explain", "--color", "always", stdin=CUT) == Ran(2, "", wanted)
+    assert cli("explain", "--color", "auto", stdin=CUT) == Ran(1, EXPLAINED, "")
+
+
+# formats
+
+
+def test_formats_are_listed(cli: Cli) -> None:
+    ran = cli("formats")
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0] for line in ran.out.splitlines()[::3]] == [info.name for info in formats()]
+    assert (
+        """
+hermes               Hermes JSON in tool_call tags
+                     models: Hermes 2 Pro, Hermes 3, Qwen2.5, QwQ, Qwen3
+                     aliases: qwen, qwen25, qwen2_5, qwen3, qwen3_json
+"""
+        in ran.out
+    )
+
+
+def test_formats_are_listed_as_json(cli: Cli) -> None:
+    listed = json.loads(cli("formats", "--json").out)
+    assert listed == [json.loads(info.model_dump_json()) for info in formats()]
+
+
+# wrong use
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["parse", "--json", "a", "b"], "unrecognized arguments: b"),
+        (
+            ["parse", "--stream", "a.txt"],
+            "argument --stream: `a.txt` is not a number of bytes (a file is named before it)",
+        ),
+        (["parse", "--stream=0"], "argument --stream: `0` is not a number of bytes (a file is named before it)"),
+        (["parse", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
+        (["parse", "/no/such/file", "--stream"], "cannot read `/no/such/file`: No such file or directory"),
+        (["explain", "/"], "cannot read `/`: Is a directory"),
+        (["parse", "a\0b"], "cannot read `a\\x00b`: embedded null byte"),
+        (["parse", "--tools", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+    assert cli(*arguments) == Ran(2, "", f"outspoken: error: {message}\n")
+
+
+@pytest.mark.parametrize("command", [["parse"], ["parse", "--stream"], ["explain"]])
+def test_an_unknown_format_is_named_with_the_nearest(cli: Cli, command: list[str]) -> None:
+    ran = cli(*command, "--format", "hermess")
+    assert ran.code == 2
+    assert ran.err.startswith("outspoken: error: there is no format `hermess`; did you mean `hermes`")
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[{"name": "f",\n  parameters: {}}]',
+            ":2:3: this is not JSON: Expecting property name enclosed in double quotes",
+        ),
+        ("[" * 100_000, ": this is not JSON"),
+        ('{"name": "f"}', ": tools is a dict; expected a list of tools"),
+        (
+            '[{"name": "f"}, 3]',
+            ": tools[1] is an int; expected a dict with a `name` and `parameters`, a pydantic model class or a function",
+        ),
+    ],
+)
+def test_wrong_tools_are_named_with_their_place(cli: Cli, tools: Any, text: str, message: str) -> None:
+    path = tools(text)
+    assert cli("parse", "--tools", path) == Ran(2, "", f"outspoken: error: {path}{message}\n")
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert (end.value.code, capsys.readouterr().out) == (0, f"outspoken {__version__}\n")
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text('{"a": 1}\n' * 20_000, "utf-8")
+    with subprocess.Popen([*COMMAND, "parse", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == b"format: json\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

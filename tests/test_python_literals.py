@@ -1,0 +1,383 @@
+"""Python literals: what they mean, where they end, and that pieces make no difference to either."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from outspoken.islands import NotJson
+from outspoken.python_literals import PythonScanner, decode, read_at
+
+DEPTH = 8
+
+VALUES: list[tuple[str, Any]] = [
+    ("None", None),
+    ("True", True),
+    ("False", False),
+    ("null", None),
+    ("true", True),
+    ("false", False),
+    ("0", 0),
+    ("-0", 0),
+    ("+5", 5),
+    ("-12", -12),
+    ("07", 7),
+    ("1_000", 1000),
+    ("0x1F", 31),
+    ("-0o17", -15),
+    ("0b_101", 5),
+    ("123456789012345678901234567890", 123456789012345678901234567890),
+    ("1.5", 1.5),
+    ("-0.25", -0.25),
+    ("5.", 5.0),
+    (".5", 0.5),
+    ("1e3", 1000.0),
+    ("1_0.2_5E-1_0", 10.25e-10),
+    ("''", ""),
+    ("'a'", "a"),
+    ('"it\'s"', "it's"),
+    (r"'it\'s'", "it's"),
+    (r"'\a\b\f\n\r\t\v\\\"'", '\a\b\f\n\r\t\v\\"'),
+    (r"'\x41\u00e9\U0001F600\101\0'", "Aé😀A\0"),
+    (r"'\ud83d\ude00'", "😀"),
+    (r"'\ud83d'", "�"),
+    (r"'\ude00\ud83d'", "��"),
+    ("'\ud83d'", "�"),
+    ("['\ud83d', 1]", ["�", 1]),
+    ('["\ud83d"]', ["�"]),
+    (r"'\d \x4 \u12 \U00110000 \N{DASH}'", r"\d \x4 \u12 \U00110000 \N{DASH}"),
+    ("'a\\\nb\\\r\nc'", "abc"),
+    ("'a\nb'", "a\nb"),
+    ("'''it's \"quoted\"\n'''", 'it\'s "quoted"\n'),
+    ('""""a" b"""', '"a" b'),
+    (r'"""a\""""', 'a"'),
+    ("''''''", ""),
+    ("'a' \"b\"'c'", "abc"),
+    ("'a'''", "a"),
+    ("['a'\n 'b',]", ["ab"]),
+    (r"r'\d\''", r"\d\'"),
+    (r"R'\n' b'\n' U'\n' rb'\n'", "\\n\n\n\\n"),
+    ("f'{{x}} y'", "{x} y"),
+    ("[]", []),
+    ("[ ]", []),
+    ("()", []),
+    ("{}", {}),
+    ("[1, 2.5, 'x', None]", [1, 2.5, "x", None]),
+    ("[1,]", [1]),
+    ("(1, 2)", [1, 2]),
+    ("(1,)", [1]),
+    ("(1)", 1),
+    ("((('a')))", "a"),
+    ("{1, 2}", [1, 2]),
+    ("{'a': 1, \"b\": [True, {'c': ()}],}", {"a": 1, "b": [True, {"c": []}]}),
+    ("{1: 'a', 2.5: 'b', True: 'c', None: 'd'}", {"1": "a", "2.5": "b", "true": "c", "null": "d"}),
+    ("{'a': 1, 'a': 2}", {"a": 2}),
+    ("[\n  1,\r\n\t2\f]", [1, 2]),
+    ('["a", {"b": [1.5, null]}]', ["a", {"b": [1.5, None]}]),
+    (r'["\/"]', [r"\/"]),
+    ("[" * DEPTH + "]" * DEPTH, [[[[[[[[]]]]]]]]),
+]
+
+NO_VALUES = [
+    "",
+    " ",
+    "Paris",
+    "nan",
+    "inf",
+    "TRUE",
+    "None_",
+    "Truely",
+    "True1",
+    "1e999",
+    "[1e999]",
+    "-1e999",
+    "[NaN]",
+    "1j",
+    "1+2j",
+    "1 + 2",
+    "1-2",
+    "- 5",
+    "--5",
+    "1__0",
+    "1_",
+    "0x",
+    "0b2",
+    "1.2.3",
+    "1 2",
+    "12abc",
+    "1'a'",
+    "'a' 1",
+    "'a' + 'b'",
+    "('a') 'b'",
+    "'a",
+    "'''a''",
+    "'a\\'",
+    "f'{x}'",
+    "f'}'",
+    "x'a'",
+    "r 'a'",
+    "print(1)",
+    "[x]",
+    "[1",
+    "[1)",
+    "(1]",
+    "{1]",
+    "]",
+    "[1 2]",
+    "[,]",
+    "[1,,2]",
+    "(,)",
+    "{,}",
+    "[1: 2]",
+    "{1: 2, 3}",
+    "{1, 2: 3}",
+    "{1: 2: 3}",
+    "{1:}",
+    "{:1}",
+    "{[1]: 2}",
+    "{(1, 2): 3}",
+    "{**x}",
+    "[*x]",
+    "[1][0]",
+    "[1] [2]",
+    "[" * (DEPTH + 1) + "]" * (DEPTH + 1),
+    "[" * (DEPTH + 1) + "'" + "]" * (DEPTH + 1),
+    "9" * 5000,
+    "[" + "9" * 5000 + "]",
+    "0x" + "f" * 4000,
+]
+
+
+def scan(pieces: list[str]) -> tuple[int, bool, int, bool]:
+    """Where the literal ends that the pieces hold, whether it is complete, and the scanner's last state."""
+    scanner = PythonScanner(DEPTH)
+    read = 0
+    for piece in pieces:
+        end, done = scanner.feed(piece, 0)
+        read += end
+        if done:
+            return read, True, scanner.depth, scanner.too_deep
+        assert end == len(piece)
+    return read, scanner.finish(), scanner.depth, scanner.too_deep
+
+
+def by_scanner(text: str, pos: int) -> tuple[Any, int] | None:
+    """What the scanner and the decoder find together."""
+    end, complete, _, too_deep = scan([text[pos:]])
+    if not complete or too_deep:
+        return None
+    try:
+        return decode(text[pos : pos + end], DEPTH), pos + end
+    except NotJson:
+        return None
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES)
+def test_values(text: str, value: Any) -> None:
+    found = decode(text, DEPTH)
+    assert found == value
+    assert repr(found) == repr(value)
+    assert decode(f"\t{text} \n", DEPTH) == value
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES)
+@pytest.mark.parametrize("after", ["", ",", ")", "]", "}", "\n", "\r\n", ", b='x')"])
+@pytest.mark.parametrize("blank", ["", " \t"])
+def test_values_inside_a_text(text: str, value: Any, after: str, blank: str) -> None:
+    whole = f"f(a={text}{blank}{after}"
+    assert read_at(whole, 4, DEPTH) == (value, len(whole) - len(after))
+    assert by_scanner(whole, 4) == (value, len(whole) - len(after))
+
+
+@pytest.mark.parametrize("text", NO_VALUES)
+def test_no_values(text: str) -> None:
+    with pytest.raises(NotJson):
+        decode(text, DEPTH)
+    assert read_at(text, 0, DEPTH) is None
+    assert by_scanner(text, 0) is None
+
+
+ENDS = [
+    ("1, 2", 1),
+    ("a b) c", 3),
+    ("x = y\nz", 5),
+    ("[1, (2}, 3], 4", 11),
+    ("'a, b', c", 6),
+    ("'a\\', b', c", 8),
+    ("'''a', b''', c", 11),
+    ("'', 'a'", 2),
+    ("''''", None),
+    ("'a'''b', c', 2", 11),
+    ("f(a, b)[1] + '),', 2", 17),
+    ("", None),
+    (",", 0),
+    ("\n1", 0),
+    ("'a\nb'\n", 5),
+    ("[1,\n2]\n", 6),
+    ("[1", None),
+    ("'a", None),
+    ("1", 1),
+    ("''", 2),
+    ("'' ", 3),
+    ("[1] ", 4),
+]
+
+
+@pytest.mark.parametrize(("text", "end"), ENDS)
+def test_ends(text: str, end: int | None) -> None:
+    found, complete, *_ = scan([text])
+    assert (found if complete else None) == end
+
+
+def test_depth() -> None:
+    scanner = PythonScanner(2)
+    assert scanner.feed("[(", 0) == (2, False)
+    assert (scanner.depth, scanner.too_deep, scanner.finish()) == (2, False, False)
+    assert scanner.feed("{})", 0) == (3, False)
+    assert (scanner.depth, scanner.too_deep) == (1, True)
+    assert scanner.feed("] ,", 0) == (2, True)
+
+
+PIECES = [
+    *"'\"\\\n ,[](){}:arf1-_\ré",
+    "'" * 3,
+    '"' * 3,
+    ".5",
+    "0x",
+    "e9",
+    "None",
+    "True",
+    "'a'",
+    "x41",
+    "\ud800",
+    "{'a': 1}",
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
+
+
+@given(texts, st.lists(st.integers(0, 40), max_size=6))
+@example("'''a\\''''''b', c", [1, 2, 3, 4, 5, 6])
+def test_pieces_make_no_difference(text: str, cuts: list[int]) -> None:
+    whole = scan([text])
+    for cut in range(len(text) + 1):
+        assert scan([text[:cut], text[cut:]]) == whole
+    assert scan(list(text)) == whole
+    places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
+    assert scan([text[a:b] for a, b in pairwise(places)]) == whole
+
+
+@given(texts | st.text(max_size=20), st.integers(0, 3))
+@settings(max_examples=500)
+@example("'a\\\n", 0)
+@example("'' ''', 1", 0)
+@example("1 \t", 0)
+@example("[1e999]", 0)
+@example('["\\/"]', 0)
+def test_reading_at_once_agrees_with_the_scanner(text: str, pos: int) -> None:
+    found = read_at(text, pos, DEPTH)
+    expected = by_scanner(text, pos)
+    assert found == expected
+    assert repr(found) == repr(expected)
+
+
+literals = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+        | st.lists(inner, max_size=3).map(tuple)
+    ),
+    max_leaves=10,
+)
+
+
+@given(literals, st.sampled_from(["", ",", ")", " ]", "\n"]))
+def test_what_python_writes_is_read(value: Any, after: str) -> None:
+    text = repr(value)
+    expected = json.loads(json.dumps(value))
+    assert read_at(text + after, 0, 50) == (expected, len(text) + after.count(" "))
+    assert decode(text, 50) == expected
+
+
+TOKENS = [
+    "'",
+    '"',
+    " ",
+    ",",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    ":",
+    "1",
+    "-2",
+    ".5",
+    "_",
+    "0x",
+    "e9",
+    "None",
+    "'a'",
+    "'b':",
+]
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))
+@settings(max_examples=1000)
+def test_what_python_reads_is_read_the_same(text: str) -> None:
+    text = f"[{text}]"
+    try:
+        value = ast.literal_eval(text)
+        expected = json.loads(json.dumps(value, allow_nan=False))
+    except Exception:  # no literal, or a value that JSON does not have
+        return
+    assume(isinstance(value, list))
+    assert decode(text, 50) == expected
+
+
+@given(texts | st.text())
+def test_nothing_else_is_raised_and_all_can_be_written(text: str) -> None:
+    try:
+        value = decode(text, DEPTH)
+    except NotJson:
+        return
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+HOSTILE = {
+    "openers": "[" * 100_000,
+    "braces": "{1:" * 50_000,
+    "quotes": "'" * 100_000,
+    "double_quotes": '"' * 99_999,
+    "backslashes": "'" + "\\" * 100_000,
+    "escaped_quotes": "'" + "\\'" * 50_000,
+    "blanks": "1" + " " * 100_000 + "x",
+    "inner_blanks": "[1" + " " * 100_000 + "x",
+    "inner_comma_blanks": "[1," + " " * 100_000 + "x",
+    "strings": "['a' " + "'b' " * 30_000,
+    "digits": "1" * 100_000 + "x",
+    "underscores": "1" + "_" * 100_000,
+    "braces_in_f": "f'" + "{" * 99_999 + "'",
+    "list": "[" + "1, 'a', " * 15_000 + "x]",
+    "dict": "{" + "'a': [], " * 15_000 + "}",
+    "newlines": "[" + "\n" * 100_000 + "x",
+    "triple": "'''" + "''\\" * 30_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    started = time.perf_counter()
+    found = read_at(text, 0, 128)
+    scan([text])
+    scan([text[i : i + 3] for i in range(0, len(text), 3)])
+    assert found is None or len(found[0]) == 1
+    assert time.perf_counter() - started < 2

@@ -1,0 +1,403 @@
+"""Tools are understood in every shape in which they are given, and refused in words that say what is wrong."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from outspoken.errors import ToolError
+from outspoken.tools import Tools
+
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
+ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
+
+
+class Weather(BaseModel):
+    city: str
+    days: int | None = None
+
+
+class Function(BaseModel):
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+
+
+class Wrapped(BaseModel):
+    type: Literal["function"] = "function"
+    function: Function
+
+
+def get_weather(
+    city: str,
+    days: int | None = None,
+    *rest: int,
+    where=None,  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+    **more: str,
+) -> str:
+    return f"{city} {days} {rest} {where} {more}"
+
+
+class Home:
+    def light(self, on: bool, level: Annotated[float, Field(description="0 to 1")] = 1.0) -> None: ...
+
+
+HOME = Home()
+
+
+def tools_of(*tools: Any) -> Tools:
+    found = Tools.of(list(tools))
+    assert found is not None
+    return found
+
+
+def of_schema(schema: dict[str, Any]) -> Tools:
+    return tools_of({"name": "f", "parameters": schema})
+
+
+def types_of(argument: Any, **more: Any) -> list[str] | None:
+    types = of_schema({"type": "object", "properties": {"a": argument}, **more}).types("f", "a")
+    return None if types is None else sorted(types)
+
+
+@pytest.mark.parametrize("none", [None, [], ()])
+def test_no_tools(none: Any) -> None:
+    assert Tools.of(none) is None
+
+
+def test_tools_are_returned_as_they_are() -> None:
+    tools = tools_of(Weather)
+    assert Tools.of(tools) is tools
+
+
+SHAPES: dict[str, Any] = {
+    "openai": {"type": "function", "function": {"name": "get", "description": "", "parameters": PARAMETERS}},
+    "responses": {"type": "function", "name": "get", "parameters": PARAMETERS, "strict": True},
+    "plain": {"name": "get", "parameters": PARAMETERS},
+    "anthropic": {"name": "get", "input_schema": PARAMETERS},
+    "anthropic_beside_none": {"name": "get", "parameters": None, "input_schema": PARAMETERS},
+    "ordered": OrderedDict[str, Any](
+        type="function", function=OrderedDict[str, Any](name="get", parameters=PARAMETERS)
+    ),
+    "read_only": MappingProxyType({"name": "get", "parameters": MappingProxyType(PARAMETERS)}),
+    "model_instance": Function(name="get", parameters=PARAMETERS),
+    "wrapped_instance": Wrapped(function=Function(name="get", parameters=PARAMETERS)),
+    "dict_with_instance": {"type": "function", "function": Function(name="get", parameters=PARAMETERS)},
+    "namespace": SimpleNamespace(name="get", input_schema=PARAMETERS),
+}
+
+
+@pytest.mark.parametrize("tool", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("as_list", [list, tuple])
+def test_shapes(tool: Any, as_list: Callable[[Any], Any]) -> None:
+    tools = Tools.of(as_list([tool]))
+    assert tools is not None
+    assert list(tools.names) == ["get"]
+    assert "get" in tools
+    assert "got" not in tools
+    assert tools.schema("get") == PARAMETERS
+    assert tools.argument("get", "city") == {"type": "string"}
+    assert tools.types("get", "city") == {"string"}
+
+
+def test_a_tool_without_parameters() -> None:
+    tools = tools_of({"type": "function", "function": {"name": "now"}}, Function(name="then"))
+    for name in tools.names:
+        assert tools.schema(name) is None
+        assert tools.argument(name, "a") is None
+        assert tools.types(name, "a") is None
+
+
+def test_an_unknown_tool_has_no_schema() -> None:
+    tools = tools_of(Weather)
+    assert tools.schema("Wether") is None
+    assert tools.argument("Wether", "city") is None
+    assert tools.types("Wether", "city") is None
+
+
+def test_the_later_tool_of_one_name_counts() -> None:
+    tools = tools_of({"name": "f", "parameters": {}}, {"name": "f", "parameters": PARAMETERS})
+    assert tools.schema("f") == PARAMETERS
+
+
+def test_a_pydantic_model() -> None:
+    tools = tools_of(Weather)
+    assert list(tools.names) == ["Weather"]
+    assert tools.schema("Weather") == Weather.model_json_schema()
+    assert tools.schema("Weather") is tools.schema("Weather")
+    assert tools.types("Weather", "days") == {"integer", "null"}
+
+
+def test_a_function() -> None:
+    tools = tools_of(get_weather)
+    schema = tools.schema("get_weather")
+    assert schema is not None
+    assert list(schema["properties"]) == ["city", "days", "where"]
+    assert schema["required"] == ["city"]
+    assert tools.types("get_weather", "city") == {"string"}
+    assert tools.types("get_weather", "days") == {"integer", "null"}
+    assert tools.types("get_weather", "where") is None
+
+
+@pytest.mark.parametrize("method", [Home.light, Home().light], ids=["function", "bound"])
+def test_a_method(method: Any) -> None:
+    tools = tools_of(method)
+    assert tools.types("light", "on") == {"boolean"}
+    assert tools.argument("light", "level") == {
+        "default": 1.0,
+        "description": "0 to 1",
+        "title": "Level",
+        "type": "number",
+    }
+    assert tools.argument("light", "self") is None
+
+
+def test_parameters_may_have_any_name_and_any_annotation() -> None:
+    def odd(
+        model_config: int, schema: str, _hidden: bool, unknown: Home, *, copy: list[Weather], fallback: Any = HOME
+    ) -> None: ...
+
+    tools = tools_of(odd)
+    found = {name: tools.types("odd", name) for name in (tools.schema("odd") or {})["properties"]}
+    assert found == {
+        "model_config": {"integer"},
+        "schema": {"string"},
+        "_hidden": {"boolean"},
+        "unknown": None,
+        "copy": {"array"},
+        "fallback": None,
+    }
+
+
+def test_annotations_that_do_not_resolve_say_nothing() -> None:
+    def odd(city: Nowhere, days: int) -> None: ...  # noqa: F821  # pyright: ignore[reportUndefinedVariable, reportUnknownParameterType]
+
+    tools = tools_of(odd)
+    assert list((tools.schema("odd") or {})["properties"]) == ["city", "days"]
+    assert tools.types("odd", "days") is None
+
+
+def test_a_model_that_json_cannot_describe() -> None:
+    class Job(BaseModel):
+        name: str
+        run: Callable[[], None]
+
+    tools = tools_of(Job)
+    assert tools.types("Job", "name") == {"string"}
+    assert tools.types("Job", "run") is None
+
+
+def test_a_callable_without_a_signature() -> None:
+    tools = tools_of(breakpoint)
+    assert "breakpoint" in tools
+    assert tools.types("breakpoint", "key") is None
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "text": ("get_weather", "tools is a str; expected a list of tools"),
+    "empty_text": ("", "tools is an empty str; expected a list of tools"),
+    "one_tool": (SHAPES["openai"], "tools is a dict; expected a list of tools"),
+    "no_tool": ({}, "tools is a dict; expected a list of tools"),
+    "one_model": (Weather, "tools is the class `Weather`; expected a list of tools"),
+    "a_set": ({"get"}, "tools is a set; expected a list of tools"),
+    "number": ([Weather, 7], f"tools[1] is an int; expected {ONE_TOOL}"),
+    "none": ([None], f"tools[0] is None; expected {ONE_TOOL}"),
+    "name_only": (["get"], f"tools[0] is a str; expected {ONE_TOOL}"),
+    "nested_list": ([[Weather]], f"tools[0] is a list; expected {ONE_TOOL}"),
+    "class": ([int], f"tools[0] is the class `int`; expected {ONE_TOOL}"),
+    "lambda": ([lambda: None], f"tools[0] is a lambda; expected {ONE_TOOL}"),
+    "partial": ([partial(get_weather, "Rome")], f"tools[0] is a partial; expected {ONE_TOOL}"),
+    "instance": ([Weather(city="Rome")], f"tools[0] is a Weather; expected {ONE_TOOL}"),
+    "nameless": ([{"type": "web_search"}], f"tools[0] is a dict without a `name`; expected {ONE_TOOL}"),
+    "nameless_function": (
+        [Weather, Weather, {"type": "function", "function": {"parameters": PARAMETERS}}],
+        f"tools[2] is a dict whose `function` is a dict without a `name`; expected {ONE_TOOL}",
+    ),
+    "name_and_schema": (
+        [{"get": PARAMETERS}],
+        f"tools[0] is a dict without a `name`; expected {ONE_TOOL}",
+    ),
+    "function_is_text": (
+        [{"type": "function", "function": "get"}],
+        f"tools[0] is a dict whose `function` is a str without a `name`; expected {ONE_TOOL}",
+    ),
+    "name_is_a_number": ([{"name": 7}], "tools[0] is a dict whose `name` is an int; expected a name that is a str"),
+    "name_is_empty": (
+        [{"function": {"name": ""}}],
+        "tools[0] is a dict whose `function` is a dict whose `name` is an empty str; expected a name that is a str",
+    ),
+    "parameters_are_text": (
+        [{"name": "get", "parameters": "city"}],
+        "tools[0] is the tool `get` whose `parameters` is a str; expected a JSON schema as a dict",
+    ),
+    "parameters_are_a_list": (
+        [{"function": {"name": "get", "parameters": ["city"]}}],
+        "tools[0] is the tool `get` whose `parameters` is a list; expected a JSON schema as a dict",
+    ),
+    "input_schema_is_a_class": (
+        [{"name": "get", "input_schema": Weather}],
+        "tools[0] is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
+    ),
+}
+
+
+@pytest.mark.parametrize(("tools", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(tools: Any, message: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        Tools.of(tools)
+    assert str(caught.value) == message
+    assert caught.value.index == (int(message[6]) if message.startswith("tools[") else -1)
+
+
+def test_arguments_of_a_schema() -> None:
+    tools = of_schema({"properties": {"a": {"type": "integer"}, "b": True, "c": 7}})
+    assert tools.argument("f", "a") == {"type": "integer"}
+    assert tools.argument("f", "b") is True
+    assert tools.argument("f", "c") is None
+    assert tools.argument("f", "d") is None
+
+
+@pytest.mark.parametrize(
+    ("others", "argument", "types"),
+    [({"type": "number"}, {"type": "number"}, {"number"}), (True, None, None), (False, None, None)],
+)
+def test_additional_properties(others: Any, argument: Any, types: Any) -> None:
+    tools = of_schema({"properties": {"a": {"type": "string"}}, "additionalProperties": others})
+    assert tools.argument("f", "b") == argument
+    assert tools.types("f", "b") == types
+    assert tools.types("f", "a") == {"string"}
+
+
+def test_a_schema_that_is_a_reference() -> None:
+    tools = of_schema({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": PARAMETERS}})
+    assert tools.argument("f", "city") == {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}},
+        {"$ref": "#/nowhere"},
+        {"$ref": "other.json"},
+        {"$ref": 7},
+        {"properties": 7},
+        {"properties": {"city": {"$ref": "#/properties/city"}}},
+    ],
+)
+def test_schemas_that_say_nothing(schema: dict[str, Any]) -> None:
+    assert of_schema(schema).types("f", "city") is None
+
+
+TYPES: list[tuple[Any, list[str] | None]] = [
+    ({"type": "string"}, ["string"]),
+    ({"type": ["string", "null"]}, ["null", "string"]),
+    ({"type": ["string", "thing"]}, None),
+    ({"type": "thing"}, None),
+    ({"type": ["string", 7]}, None),
+    ({"type": {}}, None),
+    ({}, None),
+    (True, None),
+    (False, None),
+    ({"description": "anything"}, None),
+    (
+        {"enum": ["a", 1, None, 2.5, True, [], {}]},
+        ["array", "boolean", "integer", "null", "number", "object", "string"],
+    ),
+    ({"enum": []}, None),
+    ({"enum": "abc"}, None),
+    ({"type": "string", "enum": ["1", "2"]}, ["string"]),
+    ({"type": "number", "enum": [1, 2]}, ["integer"]),
+    ({"type": "integer", "enum": [1.0]}, ["integer"]),
+    ({"type": "string", "enum": [1, 2]}, None),
+    ({"const": 7}, ["integer"]),
+    ({"const": None}, ["null"]),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, ["null", "string"]),
+    ({"anyOf": [{"type": "string"}, {}]}, None),
+    ({"anyOf": []}, None),
+    ({"anyOf": 7}, None),
+    ({"oneOf": [{"const": "a"}, {"type": ["integer", "array"]}]}, ["array", "integer", "string"]),
+    ({"type": ["string", "null"], "anyOf": [{"type": "string"}, {"type": "integer"}]}, ["string"]),
+    ({"allOf": [{"type": ["string", "null"]}, {"minLength": 1}, {"type": ["string", "integer"]}]}, ["string"]),
+    ({"allOf": [{"type": "number"}, {"type": "integer"}]}, ["integer"]),
+    ({"allOf": [{"type": "number"}, {"type": "number"}]}, ["number"]),
+    ({"allOf": [{"type": ["integer", "number"]}, {"type": "string"}]}, None),
+    ({"allOf": [{"type": ["integer", "number"]}, {"type": "number"}]}, ["integer", "number"]),
+    ({"$ref": "#/$defs/Text"}, ["string"]),
+    ({"$ref": "#/$defs/a~1b"}, ["boolean"]),
+    ({"$ref": "#/$defs/a%7E1b"}, ["boolean"]),
+    ({"$ref": "#/definitions/Old"}, ["array"]),
+    ({"$ref": "#/definitions/List/0"}, ["object"]),
+    ({"$ref": "#/definitions/List/9"}, None),
+    ({"$ref": "#/definitions/List/x"}, None),
+    ({"$ref": "#/$defs/Chain"}, ["null", "string"]),
+    ({"$ref": "#/$defs/Loop"}, None),
+    ({"$ref": "#/$defs/Text", "nullable": True}, ["null", "string"]),
+    ({"$ref": "#"}, ["object"]),
+    ({"$ref": "https://example.org/schema"}, None),
+    ({"type": "string", "nullable": True}, ["null", "string"]),
+    ({"type": "string", "nullable": "yes"}, ["string"]),
+    ({"nullable": True}, None),
+    ({"type": "string", "$ref": "#/$defs/Loop"}, ["string"]),
+]
+DEFINITIONS: dict[str, Any] = {
+    "$defs": {
+        "Text": {"type": "string"},
+        "a/b": {"type": "boolean"},
+        "Chain": {"anyOf": [{"$ref": "#/$defs/Text"}, {"type": "null"}]},
+        "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"type": "null"}]},
+    },
+    "definitions": {"Old": {"type": "array"}, "List": [{"type": "object"}]},
+}
+
+
+@pytest.mark.parametrize(("argument", "types"), TYPES)
+def test_types(argument: Any, types: list[str] | None) -> None:
+    assert types_of(argument, **DEFINITIONS) == types
+
+
+def test_types_of_hostile_schemas() -> None:
+    deep: Any = {"type": "string"}
+    for _ in range(500):
+        deep = {"anyOf": [deep]}
+    assert types_of(deep) is None
+    doubling = {f"D{n}": {"anyOf": [{"$ref": f"#/$defs/D{n + 1}"}] * 2} for n in range(60)}
+    assert types_of({"$ref": "#/$defs/D40"}, **{"$defs": {**doubling, "D60": {"type": "null"}}}) == ["null"]
+
+
+def test_types_of_many_names_are_not_all_kept() -> None:
+    tools = of_schema({"additionalProperties": {"type": "integer"}})
+    for number in range(2000):
+        assert tools.types("f", str(number)) == {"integer"}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "nullable", "properties", "a"]
+            ),
+            inner | st.sampled_from(["string", "integer", "#", "#/properties/a", "#/anyOf/0"]),
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_types_never_raise(schema: Any) -> None:
+    types = types_of(schema)
+    assert types is None or types
+    if isinstance(schema, dict):
+        of_schema(schema).types("f", "a")  # pyright: ignore[reportUnknownArgumentType]

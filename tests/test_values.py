@@ -1,0 +1,335 @@
+"""Bare values: what text means under each schema, and how values are written as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from outspoken.values import escape, fits, may_be_other_than_text, read_bare, to_json
+
+KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]
+TEXT = frozenset({"string"})
+BIG = 12345678901234567890123456789
+
+TYPED: list[tuple[str, str, Any]] = [
+    # a string stays a string
+    ("string", "Paris", "Paris"),
+    ("string", "5", "5"),
+    ("string", "null", "null"),
+    ("string", "true", "true"),
+    ("string", '"quoted"', '"quoted"'),
+    ("string", "['a']", "['a']"),
+    ("string", "  x\n", "  x\n"),
+    ("string", "", ""),
+    # null
+    ("null", "null", None),
+    ("null", " None\n", None),
+    ("null", "NULL", None),
+    ("null", "nil", "nil"),
+    ("string null", "null", None),
+    ("string null", "None", "None"),
+    ("string null", "NULL", "NULL"),
+    ("string null", " null", " null"),
+    ("string null", "", ""),
+    # integers
+    ("integer", "5", 5),
+    ("integer", " -5\n", -5),
+    ("integer", "+5", 5),
+    ("integer", "007", 7),
+    ("integer", str(BIG), BIG),
+    ("integer", "5.0", 5),
+    ("integer", f"-{BIG}.00", -BIG),
+    ("integer", "5.5", "5.5"),
+    ("integer", "1e3", "1e3"),
+    ("integer", "1_000", "1_000"),
+    ("integer", "٣", "٣"),
+    ("integer", "5 km", "5 km"),
+    ("integer", "", ""),
+    ("integer", " ", " "),
+    ("integer", "true", "true"),
+    ("integer", "None", "None"),
+    ("integer null", "None", None),
+    ("integer string", "5", 5),
+    ("integer string", "007", "007"),
+    ("integer string", "+49", "+49"),
+    ("integer string", "5.0", "5.0"),
+    # numbers
+    ("number", "5", 5),
+    ("number", "5.0", 5.0),
+    ("number", "-.5", -0.5),
+    ("number", "5.", 5.0),
+    ("number", "1e3", 1000.0),
+    ("number", str(BIG), BIG),
+    ("number", "1e999", "1e999"),
+    ("number", "nan", "nan"),
+    ("number", "Infinity", "Infinity"),
+    ("number", "0x10", "0x10"),
+    ("integer number", "5.0", 5.0),
+    ("integer number", "5", 5),
+    ("number string", "3.5", 3.5),
+    ("number string", ".5", ".5"),
+    ("number string", "1.2.3", "1.2.3"),
+    ("number string", "2024-01-01", "2024-01-01"),
+    # booleans
+    ("boolean", "true", True),
+    ("boolean", "False\n", False),
+    ("boolean", "TRUE", True),
+    ("boolean", "1", "1"),
+    ("boolean", "yes", "yes"),
+    ("boolean string", "true", True),
+    ("boolean string", "truest", "truest"),
+    # objects and arrays
+    ("object", '{"a": 1}', {"a": 1}),
+    ("object", " {'a': None}\n", {"a": None}),
+    ("object", "[1]", "[1]"),
+    ("object", "{}", {}),
+    ("object", "{a: 1}", "{a: 1}"),
+    ("array", '["a", 1]', ["a", 1]),
+    ("array", "['a', True]", ["a", True]),
+    ("array", "('a', 1)", ["a", 1]),
+    ("array", "{1, 2}", [1, 2]),
+    ("array", "('a')", "('a')"),
+    ("array", '{"a": 1}', '{"a": 1}'),
+    ("array", "a, b", "a, b"),
+    ("array", "[1e999]", "[1e999]"),
+    ("array", "[" * 129 + "]" * 129, "[" * 129 + "]" * 129),
+    ("array string", '["a"]', ["a"]),
+    ("array string", "['a']", ["a"]),
+    ("array string", "('a', 1)", "('a', 1)"),
+    ("array string", "{1, 2}", "{1, 2}"),
+    ("array string", "[a]", "[a]"),
+    ("array null", "null", None),
+    ("object array", r'["\ud800"]', ["�"]),
+    ("integer array object", "[5]", [5]),
+    # nothing is admitted
+    ("", "5", "5"),
+]
+
+
+@pytest.mark.parametrize(("types", "text", "value"), TYPED)
+@pytest.mark.parametrize("fallback", ["json", "text"])
+def test_typed(types: str, text: str, value: Any, fallback: str) -> None:
+    found = read_bare(text, frozenset(types.split()), fallback)
+    assert found == value
+    assert type(found) is type(value)
+
+
+UNTYPED: list[tuple[str, Any]] = [
+    ("Paris", "Paris"),
+    ("", ""),
+    (" ", " "),
+    ("5", 5),
+    (" 5.5\n", 5.5),
+    ("-1e3", -1000.0),
+    (str(BIG), BIG),
+    ("007", "007"),
+    ("+5", "+5"),
+    (".5", ".5"),
+    ("1e999", "1e999"),
+    ("-1e999", "-1e999"),
+    ("[1e999]", "[1e999]"),
+    ("NaN", "NaN"),
+    ("[NaN]", "[NaN]"),
+    ("null", None),
+    ("true", True),
+    ("True", True),
+    (" False ", False),
+    ("None", None),
+    ("NONE", "NONE"),
+    ('"quoted"', "quoted"),
+    ("'quoted'", "'quoted'"),
+    (r'"\ud800"', "�"),
+    ('{"a": [1, null]}', {"a": [1, None]}),
+    ("{'a': [1, None]}", {"a": [1, None]}),
+    ("['a', 'b']\n", ["a", "b"]),
+    ("{1, 2}", "{1, 2}"),
+    ("{3}", "{3}"),
+    ("[0-9]+", "[0-9]+"),
+    ("[x for x in y]", "[x for x in y]"),
+    ("(1, 2)", "(1, 2)"),
+    ("5 apples", "5 apples"),
+    ("[" * 100_000, "[" * 100_000),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), UNTYPED)
+def test_untyped(text: str, value: Any) -> None:
+    found = read_bare(text, None, "json")
+    assert found == value
+    assert type(found) is type(value)
+    assert read_bare(text, None, "text") == text
+
+
+@pytest.mark.parametrize("digits", [4001, 5000, 100_000])
+@pytest.mark.parametrize("types", ["integer", "number", "integer string", "array"])
+def test_integers_too_long_to_read_stay_text(digits: int, types: str) -> None:
+    for text in ("9" * digits, f"-{'9' * digits}.0", f"[{'9' * digits}]"):
+        found = read_bare(text, frozenset(types.split()), "json")
+        assert found == text or (types == "array" and digits < 4300 and to_json(found) == text)
+        read_bare(text, None, "json")
+
+
+def test_a_lower_limit_of_digits_is_respected() -> None:
+    if not hasattr(sys, "set_int_max_str_digits"):
+        pytest.skip("this Python has no limit")
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert read_bare("9" * 1000, frozenset({"integer"}), "json") == "9" * 1000
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+FITS: list[tuple[Any, str]] = [
+    (None, "null"),
+    (True, "boolean"),
+    (5, "integer number"),
+    (5.5, "number"),
+    (5.0, "integer number"),
+    ("a", "string"),
+    ({}, "object"),
+    ([], "array"),
+]
+
+
+@pytest.mark.parametrize(("value", "types"), FITS)
+def test_fits(value: Any, types: str) -> None:
+    for kind in KINDS:
+        assert fits(value, frozenset({kind})) == (kind in types.split())
+    assert fits(value, None)
+    assert not fits(value, frozenset())
+
+
+BEGINNINGS: list[tuple[str | None, str, bool]] = [
+    (None, "", True),
+    (None, "Paris", False),
+    (None, "t", True),
+    (None, "tru", True),
+    (None, "true ", True),
+    (None, "tree", False),
+    (None, "true x", False),
+    (None, "None", True),
+    (None, "none", False),
+    (None, '"', True),
+    (None, "'", False),
+    (None, "[", True),
+    (None, "{'a", True),
+    (None, "(", False),
+    (None, "-1.5e", True),
+    (None, "2024-0", False),
+    (None, "5 a", False),
+    ("string", "", False),
+    ("string", "5", False),
+    ("", "5", False),
+    ("string null", "n", True),
+    ("string null", "nothing", False),
+    ("string null", "[", False),
+    ("string null", '"', False),
+    ("boolean", "TR", True),
+    ("boolean", "1", False),
+    ("integer", "+", True),
+    ("integer", "a", False),
+    ("number", "-.", True),
+    ("array", "(", True),
+    ("array", "5", False),
+    ("object", "{", True),
+    ("object", "", True),
+]
+
+
+@pytest.mark.parametrize(("types", "first_chars", "expected"), BEGINNINGS)
+def test_beginnings(types: str | None, first_chars: str, expected: bool) -> None:
+    given_types = None if types is None else frozenset(types.split())
+    assert may_be_other_than_text(first_chars, given_types, "json") is expected
+    assert may_be_other_than_text(first_chars, None, "text") is False
+
+
+SCALARS = ["null", "None", "NONE", "true", "False", "5", "-5.0", "+7", ".5", "1e3", "007", "nan", "tr", '"a"', "Paris"]
+PIECES = [*"[]{}(),:'\"\\ -+.e05\n\u00a0", "null", "true", "None", "'a'", '"b"']
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+bare = (
+    st.text(max_size=10)
+    | st.sampled_from(SCALARS)
+    | st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+    | values.flatmap(lambda value: st.sampled_from([json.dumps(value), repr(value), f" {value}\n"]))
+)
+type_sets = st.none() | st.sets(st.sampled_from(KINDS)).map(frozenset)
+
+
+@given(bare, type_sets, st.sampled_from(["json", "text"]))
+def test_what_is_read_fits_or_is_the_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
+    value = read_bare(text, types, fallback)
+    assert value == text or types is None or fits(value, types)
+    json.loads(to_json(value))
+    if types == TEXT or (types is None and fallback == "text"):
+        assert value == text
+
+
+@given(bare, type_sets, st.sampled_from(["json", "text"]))
+@example("[1]", frozenset({"array"}), "json")
+@example("\u00a05", frozenset({"integer"}), "json")
+def test_what_can_only_be_text_is_read_as_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
+    head = text.lstrip()
+    if any(not may_be_other_than_text(head[:end], types, fallback) for end in range(1, len(head) + 1)):
+        assert read_bare(text, types, fallback) == text
+
+
+@given(bare, type_sets)
+def test_text_that_may_not_be_other_never_becomes_so(text: str, types: frozenset[str] | None) -> None:
+    head = text.strip()
+    answers = [may_be_other_than_text(head[:end], types, "json") for end in range(1, len(head) + 1)]
+    if types and types != TEXT:
+        assert answers == sorted(answers, reverse=True)
+
+
+@given(st.lists(st.text(), max_size=5))
+@example(["\ud83d", "\ude00", '"\\\n\x00\x7f\u2028'])
+def test_escaped_pieces_join(pieces: list[str]) -> None:
+    whole = "".join(pieces)
+    assert "".join(map(escape, pieces)) == escape(whole)
+    assert f'"{escape(whole)}"' == to_json(whole)
+    assert json.loads(to_json(whole)) == whole
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("é\n\"", '"é\\n\\""'),
+        (None, "null"),
+        (True, "true"),
+        (BIG, str(BIG)),
+        (1.5, "1.5"),
+        ({"a": [1, "é"], "b": {}}, '{"a": [1, "é"], "b": {}}'),
+    ],
+)  # fmt: skip
+def test_to_json(value: Any, text: str) -> None:
+    assert to_json(value) == text
+
+
+@pytest.mark.parametrize("value", [math.inf, [math.nan]])
+def test_what_json_does_not_have_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        to_json(value)
+
+
+HOSTILE = ["[" * 100_000, "{'a':" * 30_000, "['a', " * 20_000, "[" + "'" * 99_999] + [c * 100_000 for c in "9- '\"t"]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    started = time.perf_counter()
+    for types in (None, frozenset(KINDS), frozenset({"array"}), frozenset({"number"})):
+        assert read_bare(text, types, "json") == text
+        may_be_other_than_text(text, types, "json")
+    assert time.perf_counter() - started < 2
