@@ -308,3 +308,34 @@ _READERS: dict[str, Any] = {
     "point": _point, "start": _point, "end": _point, "text": _typed, "keys": _keys, "seconds": _seconds,
     "direction": _direction, "url": _text, "app": _text, "answer": _text,
 }  # fmt: skip
+
+
+def action_arguments(header: Header, action: BaseAction) -> tuple[str, dict[str, Any]] | None:
+    """The name and arguments with which a format says an action; None where it has no word for it."""
+    own = action.name if action.name in header.actions else None
+    for name in [*([own] if own else []), *header.actions]:
+        meaning = meaning_of(header.actions[name])
+        if meaning.model is not type(action):
+            continue
+        constants = {**{k: f.default for k, f in meaning.model.model_fields.items()}, **meaning.constants}
+        fixed = [k for k in ("button", "clicks") if k in meaning.model.model_fields and k not in meaning.sources]
+        if any([getattr(action, k) != constants[k] for k in fixed]):
+            continue
+        given = {field: getattr(action, field) for field in meaning.sources}
+        if any([v is not None and field not in _READERS for field, v in given.items()]):
+            continue
+        arguments = {meaning.sources[f][0]: _written(action, f, v) for f, v in given.items() if v is not None}
+        return name, {**arguments, **action.extra}
+    return None
+
+
+def _written(action: BaseAction, field: str, value: Any) -> Any:
+    """The value of an action's field, as a model writes it."""
+    if isinstance(value, Point):
+        numbers = value.box or (value.x, value.y)
+        return f"({','.join([f'{n:g}' if n == int(n) else repr(n) for n in numbers])})"
+    if isinstance(value, list):
+        return " ".join([str(key) for key in value])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(action, TypeText) and action.submit:
+        return f"{value}\n"
+    return f"{value:g}" if isinstance(value, float) else value

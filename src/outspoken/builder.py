@@ -34,6 +34,7 @@ class Frame:
     key: str | None = None
     key_start = 0
     bare: list[str] | None = None
+    head = ""
     sending = False
     #: the arguments come one by one, so that their object is closed when the call is
     keyed = False

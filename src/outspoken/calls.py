@@ -105,10 +105,11 @@ class CallBuilder(Builder):
         if frame.sending:
             self.send(frame, escape(piece))
             return
-        so_far = "".join(frame.bare)
-        head = so_far.lstrip()[:8]
-        if head and frame.index >= 0 and not may_be_other_than_text(head, self._types(frame), self.header.values):
-            self.send(frame, f'{self._lead(frame)}"{escape(so_far)}')
+        if frame.index < 0 or len(frame.head) == 8:
+            return
+        frame.head = (frame.head + piece).lstrip()[:8]
+        if frame.head and not may_be_other_than_text(frame.head, self._types(frame), self.header.values):
+            self.send(frame, f'{self._lead(frame)}"{escape("".join(frame.bare))}')
             frame.sending = True
 
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
@@ -132,15 +133,14 @@ class CallBuilder(Builder):
             self.send(frame, f"{self._lead(frame)}{text or to_json(value)}")
         frame.arguments[key] = value
         frame.key = frame.bare = None
+        frame.head = ""
         frame.sending = False
 
     def _bare(self, frame: Frame, key: str, end: int) -> Any:
         """The value of an argument that was written as bare text."""
         text = "".join(frame.bare or ())
         types = self._types(frame)
-        if frame.sending:
-            return text
-        value = read_bare(text, types, self.header.values)
+        value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))
             message = f"the argument `{key}` of `{frame.name}` should be {kinds}, and is kept as text"
@@ -180,7 +180,7 @@ class CallBuilder(Builder):
         frame.kinds = arg
         frame.start = base + m.start(g[0])
         frame.name = m[g[2]]
-        frame.id = m.string[m.start(g[1]) : m.end(g[3])]
+        frame.id = m.string[m.start(g[1]) : m.end(g[-1])]
         self.frames.append(frame)
 
     def begin_quoted(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:

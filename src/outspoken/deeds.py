@@ -16,6 +16,9 @@ class ActionBuilder(CallBuilder):
         """The id of a call, where it is a token."""
         self.frames[-1].id = m[g]
 
+    def call_index(self, arg: str, m: Any, g: int, base: int) -> None:
+        """The number of a call, which is part of its id."""
+
     def coordinates(self, arg: str, m: Any, g: int, base: int) -> None:
         """Coordinates that are written as they are, `(1, 2)`: the value of an argument."""
         self.last = self.last_text = m[g]

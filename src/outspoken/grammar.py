@@ -17,6 +17,7 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 from .errors import GrammarError
 from .header import read_header
 from .patterns import UnsafePatternError, grows, wide, without_groups
+from .sources import sources
 from .tables import Rule, Tables, Terminal
 from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
 
@@ -54,6 +55,7 @@ def compile_grammar(path: Path) -> Tables:
         frames=frames,
         start=start,
         ignore=_optional("|".join(ignored)),
+        sources=sources(path),
     )
 
 

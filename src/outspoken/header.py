@@ -24,7 +24,8 @@ class Header:
 
     `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
-    text) or "text". `space` is the coordinate space of points, `actions` maps the format's action names to the
+    text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
+    response (`<|start|>assistant`); `\\n` stands for a line break. `space` is the coordinate space of points, `actions` maps the format's action names to the
     vocabulary of actions.
     """
 
@@ -36,6 +37,7 @@ class Header:
     example: str = ""
     trim: frozenset[str] = frozenset()
     values: str = "json"
+    opened: str = ""
     space: str = "px"
     actions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -61,7 +63,7 @@ class Header:
 def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read."""
     fields = _fields(text, path)
-    known = {"format", "title", "models", "aliases", "source", "example", "trim", "values", "space", "actions"}
+    known = {"format", "title", "models", "aliases", "source", "example", "trim", "values", "opened", "space", "actions"}
     for key, (line, _) in fields.items():
         if key not in known:
             raise GrammarError(path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"])
@@ -82,6 +84,7 @@ def read_header(text: str, path: str) -> Header:
         example=get.get("example", ""),
         trim=trim,
         values=get.get("values", "json"),
+        opened=get.get("opened", "").replace("\\n", "\n"),
         space=get.get("space", "px"),
         actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
     )

@@ -28,7 +28,15 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (_INFINITY, -_INFINITY):
+        raise ValueError(f"{text} is too large a number")
+    return value
+
+
+_INFINITY = float("inf")
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _scan_once: Any = _DECODER.scan_once
 
 

@@ -52,6 +52,7 @@ HANDLERS: dict[str, Operation] = {
     "token_PAYLOAD_NAME": B.name,
     "token_ARG_NAME": B.argument_name,
     "token_CALL_ID": B.call_id,
+    "token_CALL_INDEX": B.call_index,
     "token_COORDINATES": B.coordinates,
     **{f"field_{name}": getattr(B, f"field_{name}") for name in FIELDS},
     **_FRAMES,
@@ -63,7 +64,7 @@ FREE: dict[str, Any] = {"TEXT": B.text, "CODE": B.code, "REASONING": B.reasoning
 
 #: Operations that often follow each other, and the one that does what they do; its group is a tuple of theirs.
 FOLDS: tuple[tuple[tuple[Operation, ...], Any], ...] = (
-    ((B.begin, B.begin, B.name, B.end_call_id), B.begin_identified),
+    ((B.begin, B.begin, B.name, B.call_index, B.end_call_id), B.begin_identified),
     ((B.begin, B.name), B.begin_named),
     ((B.begin, B.island, B.field_tool_name), B.begin_quoted),
 )

@@ -5,13 +5,13 @@ A grammar is used in its compiled form where that is current; it is compiled, wh
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 
 from .automaton import Automaton
 from .errors import UnknownFormatError
 from .header import Header, read_header
+from .sources import is_current
 from .tables import Tables
 
 
@@ -79,16 +79,8 @@ def tables(name: str) -> Tables:
     compiled = compiled_path(path)
     if compiled.exists():
         found = Tables.from_json(compiled.read_text("utf-8"))
-        if found is not None:
+        if found is not None and is_current(path.parent, found.sources):
             return found
     from .grammar import compile_grammar
 
     return compile_grammar(path)
-
-
-def fingerprint(folder: Path) -> str:
-    """A digest of all grammar files, by which the compiled forms are known to be current."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("**/*.lark")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()

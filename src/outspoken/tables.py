@@ -46,6 +46,7 @@ class Tables:
     """`states[s]` maps a symbol to the state after it (>= 0), or to the rule to reduce by (-1 - rule).
 
     `frames[s]` names the frames that the symbol which led to state `s` may be the first of, separated by spaces.
+    `sources` are the files that the grammar was made from, each with its checksum.
     `ignore` is the regular expression of what may stand between tokens, which matches nothing, too; or "".
     """
 
@@ -56,11 +57,13 @@ class Tables:
     frames: tuple[str, ...]
     start: int
     ignore: str
+    sources: dict[str, int]
 
     def to_json(self) -> str:
         """The tables as JSON text, the same for the same grammar on every machine."""
         data = {
             "version": VERSION,
+            "sources": self.sources,
             "header": self.header.to_data(),
             "ignore": self.ignore,
             "start": self.start,
@@ -89,4 +92,5 @@ class Tables:
             frames=tuple(frames.get(str(i), "") for i in range(len(data["states"]))),
             start=data["start"],
             ignore=data["ignore"],
+            sources=data["sources"],
         )

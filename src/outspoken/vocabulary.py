@@ -13,7 +13,7 @@ FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE"})
 
 #: Terminals whose matched text is a value of the call, action or payload that is being read.
-TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "ACTION_NAME", "PAYLOAD_NAME", "COORDINATES"})
+TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME", "COORDINATES"})
 
 #: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
 FRAMES = frozenset({"think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope"})

@@ -1,0 +1,152 @@
+"""Calls back to text, in a format's own spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import registry
+from .actions import BaseAction, action_arguments
+from .errors import RenderError
+from .header import Header
+from .replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
+from .tools import Tools
+from .values import to_json
+from .writing import Wanted, renumbered, write
+
+
+def render(what: Any, format: str, *, tools: Any = None) -> str:
+    """Write calls, or a whole reply, as the format's models write them.
+
+    `what` is a Reply, one of its segments or a list of them, or of dicts with `name` and `arguments`. What is written
+    is read back and compared: a value that the format cannot carry (a string that holds the format's own closing
+    marker, where it has no escapes) raises RenderError, and so does a segment for which the format has no words.
+    Formats that write arguments as bare text rely on the tools' schemas to tell `"5"` from `5`; where `tools` is not
+    given, the schemas are taken from the values. Ids are written where the format has a place for them.
+    """
+    name = registry.resolve(format)
+    automaton = registry.automaton(name)
+    header = automaton.tables.header
+    segments = _segments(what)
+    wanted: list[Wanted] = []
+    for segment in segments:
+        item = _wanted(segment, header)
+        wanted.append(renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item)
+    text = write(automaton, tuple(wanted))
+    if text is None:
+        raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
+    if wanted and wanted[0].kind != "text":
+        text = text.removeprefix(header.opened).lstrip("\n")
+    _compare(text, name, segments, wanted, Tools.of(tools) or _typed(segments))
+    return text
+
+
+def _segments(what: Any) -> list[Any]:
+    if isinstance(what, Reply):
+        return list(what.segments)
+    if isinstance(what, (Mapping, Text, Reasoning, ToolCall, Payload, JsonValue, BaseAction)):
+        return [_segment(what)]
+    if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
+        return [_segment(part) for part in what]
+    raise TypeError(f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}")
+
+
+def _segment(part: Any) -> Any:
+    if not isinstance(part, Mapping):
+        return part
+    if not isinstance(part.get("name"), str) or not isinstance(part.get("arguments", {}), Mapping):
+        raise TypeError("a call to render is a dict with `name`, a string, and `arguments`, a dict")
+    arguments = dict(part.get("arguments", {}))
+    return ToolCall(name=part["name"], arguments=arguments, arguments_text=to_json(arguments), id=part.get("id"))
+
+
+def _wanted(segment: Any, header: Header) -> Wanted:
+    if isinstance(segment, Text):
+        return Wanted("text", text=segment.text)
+    if isinstance(segment, Reasoning):
+        return Wanted("think", text=segment.text)
+    if isinstance(segment, ToolCall):
+        arguments = tuple(segment.arguments.items())
+        text = segment.arguments_text if _is_text_of(segment) else to_json(segment.arguments)
+        return Wanted("tool_call", name=segment.name, id=segment.id, arguments=arguments, arguments_text=text)
+    if isinstance(segment, Payload):
+        return Wanted("payload", name=segment.type.upper(), data=segment.data)
+    if isinstance(segment, JsonValue):
+        return Wanted("text", text=segment.raw)
+    if isinstance(segment, BaseAction):
+        named = action_arguments(header, segment)
+        if named is None:
+            raise RenderError(f"`{header.format}` has no action that means `{getattr(segment, 'type', '?')}`")
+        return Wanted("action", name=named[0], arguments=tuple(named[1].items()))
+    raise TypeError(f"render cannot write a {type(segment).__name__}")
+
+
+def _is_text_of(call: ToolCall) -> bool:
+    """Is the call's arguments text the text of its arguments? It need not be, in a call made by hand."""
+    try:
+        return json.loads(call.arguments_text) == call.arguments
+    except ValueError:
+        return False
+
+
+def _typed(segments: list[Any]) -> Tools | None:
+    """Tools whose schemas say of every argument what type it has."""
+    kinds: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+    properties: dict[str, dict[str, Any]] = {}
+    for call in segments:
+        if isinstance(call, ToolCall):
+            known = properties.setdefault(call.name, {})
+            for key, value in call.arguments.items():
+                kind = kinds.get(type(value), "null")
+                types = known.setdefault(key, {"type": []})["type"]
+                if kind not in types:
+                    types.append(kind)
+    listed = [{"name": n, "parameters": {"type": "object", "properties": p}} for n, p in properties.items()]
+    return Tools.of(listed) if listed else None
+
+
+def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> None:
+    """Read back what was written. Raises RenderError where it does not say the same."""
+    from .api import parse
+
+    reply = parse(text, name, tools=tools)
+    read = [_essence(s, reply.raw) for s in reply.segments]
+    meant = [_essence(s, "") for s in segments]
+    if _merged(read) != _merged(meant):
+        at = next((i for i, (a, b) in enumerate(zip(_merged(read), _merged(meant))) if a != b), len(_merged(read)))
+        part = _listing([segments[min(at, len(segments) - 1)]]) if segments else "nothing"
+        raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
+
+
+def _essence(segment: Any, raw: str) -> tuple[Any, ...]:
+    """What a segment says, without where it stands."""
+    if isinstance(segment, Text):
+        return "text", segment.text
+    if isinstance(segment, JsonValue):
+        return "text", segment.raw
+    if isinstance(segment, Reasoning):
+        return "think", segment.text.strip()
+    if isinstance(segment, ToolCall):
+        return "tool_call", segment.name, segment.arguments
+    if isinstance(segment, Payload):
+        return "payload", segment.type, segment.data
+    left_out = {"raw", "span", "name", "extra"}
+    return "action", segment.model_dump(exclude=left_out)
+
+
+def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Neighbouring texts as one, without the white space at its ends, and without empty ones."""
+    merged: list[tuple[Any, ...]] = []
+    for essence in essences:
+        if essence[0] == "text" and merged and merged[-1][0] == "text":
+            merged[-1] = ("text", merged[-1][1] + essence[1])
+        else:
+            merged.append(essence)
+    stripped = [("text", e[1].strip()) if e[0] == "text" else e for e in merged]
+    return [e for e in stripped if e != ("text", "")]
+
+
+def _listing(segments: list[Any]) -> str:
+    names = [f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments]
+    return " and ".join(names[:3]) or "nothing"

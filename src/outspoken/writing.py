@@ -1,0 +1,206 @@
+"""How a grammar writes: the cheapest way through its automaton that says what is wanted.
+
+Markers are supplied as the grammar spells them, names and values are put where the grammar has a place for them. Of
+several ways, the one wins that takes the first alternatives of the rules and the fewest markers.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, NamedTuple
+
+from .automaton import Automaton, Config, Transition
+from .tables import END
+from .values import to_json
+from .vocabulary import FREE_TEXT, ISLANDS, TOKENS
+
+#: What a way costs: for each marker, for each alternative of a rule that is not the first, for arguments left out.
+_MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One thing to be written: `kind` is "text", or the frame that it becomes."""
+
+    kind: str
+    text: str = ""
+    name: str = ""
+    id: str | None = None
+    index: int = 0
+    arguments: tuple[tuple[str, Any], ...] = ()
+    arguments_text: str = ""
+    data: Any = None
+
+
+class Progress(NamedTuple):
+    """How far the writing is: which wanted thing, and what of it was written."""
+
+    item: int = 0
+    name: bool = False
+    id: bool = False
+    body: bool = False
+    argument: int = 0
+    phase: int = 0
+
+
+class _Way(NamedTuple):
+    """A step of a way: the text that it wrote, and the step before it."""
+
+    text: str
+    before: Any
+
+
+def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
+    """The text that says what is wanted; None where the grammar has no way to say it."""
+    tie = count()
+    queue: list[tuple[int, int, Config, Progress, _Way | None]] = [(0, next(tie), automaton.start, Progress(), None)]
+    seen: set[tuple[Any, Progress]] = set()
+    while queue:
+        cost, _, config, progress, way = heapq.heappop(queue)
+        if config is _DONE:
+            return _joined(way)
+        if (config.stack, progress) in seen:
+            continue
+        seen.add((config.stack, progress))
+        for price, target, reached, text in _ways_on(config, progress, wanted):
+            if (target.stack, reached) not in seen:
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, _Way(text, way) if text else way))
+    return None
+
+
+class _Done:
+    stack = ("done",)
+
+
+_DONE: Any = _Done()
+
+
+def _joined(way: _Way | None) -> str:
+    parts: list[str] = []
+    while way is not None:
+        parts.append(way.text)
+        way = way.before
+    return "".join(reversed(parts))
+
+
+def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[int, Config, Progress, str]]:
+    """What can be written next: the cost, where that leads, and the text."""
+    found: list[tuple[int, Config, Progress, str]] = []
+    for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
+        before = _after(progress, step.before, wanted)
+        if before is None:
+            continue
+        for text, written in _spellings(step, before[1], wanted):
+            after = _after(written, step.after, wanted)
+            if after is not None:
+                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0]
+                found.append((price, step.target, after[1], text))
+    ended = config.automaton.advance(config.stack, END)
+    if ended is not None:
+        after = _after(progress, ended[1], wanted)
+        if after is not None and after[1].item == len(wanted):
+            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], ""))
+    return found
+
+
+def _after(progress: Progress, ops: tuple[tuple[str, str], ...], wanted: tuple[Wanted, ...]) -> tuple[int, Progress] | None:
+    """The progress after operations and what that costs; None where they contradict what is wanted."""
+    cost = 0
+    for name, arg in ops:
+        item = wanted[progress.item] if progress.item < len(wanted) else None
+        if name == "field" and arg == "argument":
+            if progress.phase != 2:
+                return None
+            progress = progress._replace(argument=progress.argument + 1, phase=0)
+        elif name == "end" and arg not in ("call_id",):
+            if item is None or item.kind != arg or not _is_complete(item, progress):
+                return None
+            if item.kind == "tool_call" and not progress.body and not progress.argument:
+                cost += _OMISSION
+            if item.id is not None and not progress.id:
+                cost += _OMISSION
+            progress = Progress(progress.item + 1)
+    return cost, progress
+
+
+def _is_complete(item: Wanted, progress: Progress) -> bool:
+    if item.kind in ("think", "payload", "json"):
+        return progress.body
+    return progress.name and (progress.body or progress.argument == len(item.arguments)) and progress.phase == 0
+
+
+def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[str, Progress]]:
+    """The texts that a terminal may be written as here, with the progress after each."""
+    item = wanted[progress.item] if progress.item < len(wanted) else None
+    short = step.terminal.short
+    if short in FREE_TEXT:
+        return _free(short, item, progress)
+    if short in ISLANDS:
+        return _island(step, item, progress)
+    if short in TOKENS:
+        return _token(short, item, progress)
+    return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
+
+
+def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+    if short == "TEXT":
+        empty = [("", progress)]
+        return [(item.text, Progress(progress.item + 1)), *empty] if item and item.kind == "text" else empty
+    if short == "REASONING" and item and item.kind == "think" and not progress.body:
+        return [(item.text, progress._replace(body=True))]
+    if short == "ARG_VALUE" and item and progress.phase == 1:
+        return [(bare(item.arguments[progress.argument][1]), progress._replace(phase=2))]
+    return []
+
+
+def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+    role = next((arg for name, arg in step.after if name == "field"), "")
+    if item is None:
+        return []
+    if role == "tool_name":
+        return [(to_json(item.name), progress._replace(name=True))] if item.name and not progress.name else []
+    if role == "id":
+        return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
+    if role == "arguments":
+        whole = item.kind == "tool_call" and not progress.body and not progress.argument
+        return [(item.arguments_text, progress._replace(body=True))] if whole else []
+    if role in ("", "argument") and progress.phase == 1:
+        value = item.arguments[progress.argument][1]
+        text = python(value) if step.terminal.short == "PYTHON_VALUE" else to_json(value)
+        return [(text, progress._replace(phase=2))]
+    if role == "" and item.kind == "payload" and progress.name and not progress.body:
+        return [(json.dumps(item.data, ensure_ascii=False), progress._replace(body=True))]
+    return []
+
+
+def _token(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+    if item is None:
+        return []
+    if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
+        return [(item.name, progress._replace(name=True))] if item.name and not progress.name else []
+    if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
+        return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
+    if short == "CALL_INDEX":
+        return [(str(item.index), progress._replace(id=True))]
+    if short == "CALL_ID" and item.id is not None:
+        return [(item.id, progress._replace(id=True))]
+    return []
+
+
+def bare(value: Any) -> str:
+    """A value as bare text: a string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else to_json(value)
+
+
+def python(value: Any) -> str:
+    """A value as a Python literal."""
+    return repr(value)
+
+
+def renumbered(item: Wanted, index: int) -> Wanted:
+    """The wanted call with its number among the calls, unless its id ends in one."""
+    digits = len(item.id or "") - len((item.id or "").rstrip("0123456789"))
+    return replace(item, index=int((item.id or "")[-digits:]) if digits else index)
