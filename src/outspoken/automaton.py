@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from .tables import END, Tables, Terminal
-from .vocabulary import CLOSER, FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS
+from .vocabulary import CLOSER, FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
 #: ("reopen", "tool_calls"), ("drop", ""), ("island", "").
@@ -46,7 +46,7 @@ class Config:
     are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
     """
 
-    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_before_free", "engines", "finder", "matcher")
+    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_ahead", "_json", "engines", "finder", "matcher")
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton
@@ -56,7 +56,8 @@ class Config:
         self.finder: Any = None
         self.matcher: Any = None
         self._ends: tuple[Op, ...] | None | bool = False
-        self._before_free: list[Transition] | None = None
+        self._ahead: list[Transition] | None = None
+        self._json: dict[str, Transition] | None = None
         self.free: Transition | None = None
         self.islands: list[Transition] = []
         self.markers: list[Transition] = []
@@ -76,12 +77,19 @@ class Config:
         self.markers.sort(key=lambda t: order(t.terminal))
 
     @property
-    def before_free(self) -> list[Transition]:
+    def ahead(self) -> list[Transition]:
         """The markers that are acceptable here and not after the free text that is acceptable here, too."""
-        if self._before_free is None:
+        if self._ahead is None:
             later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
-            self._before_free = [t for t in self.markers if t.terminal.name not in later] if self.free else []
-        return self._before_free
+            self._ahead = [t for t in self.markers if t.terminal.name not in later] if self.free else []
+        return self._ahead
+
+    @property
+    def json(self) -> dict[str, Transition]:
+        """The first characters of the JSON values that are acceptable here, each with the transition over the value."""
+        if self._json is None:
+            self._json = {c: t for t in reversed(self.islands) for c in JSON_FIRST.get(t.terminal.short, ())}
+        return self._json
 
     def on(self, short: str) -> Transition | None:
         """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""
@@ -111,6 +119,9 @@ class Automaton:
         #: Where parsing goes on after text: outside every segment.
         self.home = self.start.free.target if self.start.free else self.start
         self._resync: Any = None
+        names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
+        #: the free text round which white space belongs to the markup
+        self.trims = frozenset([names[t] for t in tables.header.trim])
 
     def config(self, stack: Stack) -> Config:
         """The configuration of a stack of states."""

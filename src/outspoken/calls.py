@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json.encoder import encode_basestring
 from typing import Any
 
 from .builder import Builder, Frame
@@ -12,6 +13,7 @@ from .replies import ToolCall
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json
 
 _GIVEN = given(ToolCall)
+_TEXT_ONLY = frozenset({"string"})
 
 
 class CallBuilder(Builder):
@@ -129,17 +131,27 @@ class CallBuilder(Builder):
             self.note("repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning")
         if frame.sending:
             self.send(frame, '"')
-        else:
+        elif self.events is not None:
             self.send(frame, f"{self._lead(frame)}{text or to_json(value)}")
+        else:
+            lead = ", " if frame.arguments else "{"
+            (frame.parts or self._parts(frame)).append(f"{lead}{encode_basestring(key)}: {text or to_json(value)}")
         frame.arguments[key] = value
         frame.key = frame.bare = None
         frame.head = ""
         frame.sending = False
 
+    def _parts(self, frame: Frame) -> list[str]:
+        frame.parts = []
+        return frame.parts
+
     def _bare(self, frame: Frame, key: str, end: int) -> Any:
         """The value of an argument that was written as bare text."""
-        text = "".join(frame.bare or ())
+        parts: Any = frame.bare
+        text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(frame)
+        if types == _TEXT_ONLY:
+            return text
         value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))

@@ -15,7 +15,7 @@ from . import paths, registry
 from .automaton import Automaton, Config, Transition, order
 from .builder import Builder
 from .deeds import ActionBuilder
-from .machine import LEFT, Machine, trims
+from .machine import LEFT, Machine
 from .operations import HANDLERS
 from .replies import STATUSES
 from .tables import Terminal
@@ -30,8 +30,6 @@ class Trial(Machine):
     `ended` says that the segment is complete and `failed` that the format cannot read it; `damaged` that it read a
     call that it had to give up.
     """
-
-    __slots__ = ("name", "begun", "ended", "failed", "damaged")
 
     def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
         automaton = registry.automaton(name)
@@ -164,8 +162,6 @@ def _watch(which: str) -> _Watch:
 class Detector(Machine):
     """Reads a text whose format is not known. `detected` is the format of the first segment that was no text."""
 
-    __slots__ = ("_trials", "_barred", "_begun_at", "_pending_at", "_failed_at")
-
     def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
         self._trials: list[Trial] = []
@@ -275,7 +271,7 @@ class Detector(Machine):
             builder.status = own.status
         if self.detected is None and any([s.kind != "text" for s in own.segments]):
             self.detected = best.name
-        self._trims = trims(best.automaton)
+        self._trims = best.automaton.trims
         self._rewind(best.stopped_at())
         self.config = self.automaton.home
         self._fresh = self.marked = True
@@ -286,7 +282,7 @@ class Detector(Machine):
         builder, own = self.builder, trial.builder
         if self._pending_at < self._begun_at:
             start, self._pending_at = self._pending_at, self._begun_at
-            if "TEXT" not in trims(trial.automaton):
+            if "TEXT" not in trial.automaton.trims:
                 builder.text(self._tail(start)[: self._begun_at - start], start, self._begun_at)
         if builder.events is not None and own.events:
             builder.events += own.events

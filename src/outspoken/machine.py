@@ -26,52 +26,50 @@ _BLANK = " \t\r\n\f"
 _BLANKS = re.compile(r"[ \t\r\n\f]*")
 
 
-def trims(automaton: Automaton) -> frozenset[str]:
-    """The free text round which white space belongs to the markup."""
-    names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
-    return frozenset([names[t] for t in automaton.tables.header.trim])
+def _no_text(start: int, end: int) -> str:
+    """Stands in for a machine that has ended, so that machine and builder do not hold each other."""
+    raise AssertionError("the text has ended")
 
 
 class Machine:
     """Reads one text. `pos` is the reading position in `buffer`, whose first character is at `base` of the raw text."""
 
-    __slots__ = ("automaton", "builder", "config", "buffer", "pos", "base", "chunks", "length", "_scan", "_lead",
-                 "_fresh", "_island", "_opened", "_skipping", "_trims", "_spent", "_depth", "marked", "detected")  # fmt: skip
+    base = 0
+    pos = 0
+    buffer = ""
+    #: the format that was recognised, where that is open
+    detected: str | None = None
+    #: markup was read: white space at the start of the text is the markup's, not the text's
+    marked = False
+    _scan = 0
+    _lead = False
+    _fresh = True
+    _island: tuple[Transition, Any, list[str], int] | None = None
+    _opened = 0
+    _skipping = False
+    _spent = 0
 
     def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
         self.automaton = automaton
         self.builder = builder
         builder.slice = self.slice
         self.config = config or automaton.start
-        self.buffer = ""
-        self.pos = 0
-        self.base = base
+        self.base = self.length = self._opened = base
         self.chunks: list[str] = []
-        self.length = base
-        #: the format that was recognised, where that is open
-        self.detected: str | None = None
-        #: markup was read: white space at the start of the text is the markup's, not the text's
-        self.marked = False
-        self._scan = 0
-        self._lead = False
-        self._fresh = True
-        self._island: tuple[Transition, Any, list[str], int] | None = None
-        self._opened = base
-        self._skipping = False
-        self._spent = 0
         self._depth = builder.settings.max_depth
-        self._trims = trims(automaton)
+        self._trims = automaton.trims
 
     # reading
 
     def read(self, text: str) -> None:
         """Read a whole text, and end."""
-        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text if self.buffer else text
-        if self.buffer is not text:
+        if self.chunks:
+            self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text
             self._moved(text)
         else:
-            self.chunks = [text]
-            self.length = self.base + len(text)
+            self.buffer = text
+            self.chunks.append(text)
+            self.length += len(text)
         self._run(final=True)
         self._end()
 
@@ -120,21 +118,23 @@ class Machine:
         What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
         """
         buffer, base, builder, config, pos = self.buffer, self.base, self.builder, self.config, self.pos
-        end = len(buffer)
+        home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
         while pos < end:
             free = config.free
             if free is None:
-                step = config.matcher or self._matcher(config)
-                match = step.match(buffer, pos) if config.markers else None
+                match = None
+                if config.markers:
+                    step = config.matcher or self._matcher(config)
+                    match = step.match(buffer, pos)
                 if match is None:
-                    if not config.islands or (pos := self._sprint_island(config, pos)) < 0:
+                    self.config = config
+                    if not config.islands or (at := self._sprint_island(config, pos)) < 0:
                         break
-                    config = self.config
+                    pos, config = at, self.config
                     continue
-                path = step.paths[match.lastindex]
             else:
                 text = free.terminal.short == "TEXT"
-                if config.before_free or not self._fresh or (stop and text and not builder.frames):
+                if config.ahead or not self._fresh or (stop and text and not builder.frames):
                     break
                 step = free.target.finder or self._finder(free.target)
                 if end - pos > _LONG:
@@ -142,15 +142,20 @@ class Machine:
                 match = step.find(buffer, pos)
                 if match is None:
                     break
-                self._sprint_piece(free, text, pos, match.start())
-                if config is self.automaton.home or config is self.automaton.start:
-                    self._opened = base + match.end()
-                path = step.paths[match.lastindex]
+                found = match.start()
+                if text or free.after or found == pos or free.terminal.short in trims:
+                    self._sprint_piece(free, text, pos, found)
+                    if config is home or config is start:
+                        self._opened = base + match.end()
+                else:
+                    FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
+                self.marked = True
+            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnbound]
             for function, arg, group in path.ops:
                 function(builder, arg, match, group, base)
-            self.config = config = path.target
-            self.pos = pos = match.end()
-            self.marked = True
+            config = path.target
+            pos = match.end()
+        self.config, self.pos = config, pos
 
     def _matcher(self, config: Config) -> Any:
         config.matcher = paths.step(config, "match whole", HANDLERS)
@@ -197,7 +202,6 @@ class Machine:
         for function, arg, group in step.bound or paths.bind_all(step, HANDLERS):  # pyright: ignore[reportPossiblyUnbound]
             function(builder, arg, place, group, base)
         self.config = step.target  # pyright: ignore[reportPossiblyUnbound]
-        self.pos = end
         return end
 
     def _run(self, *, final: bool) -> None:
@@ -218,7 +222,7 @@ class Machine:
 
     def _text(self, config: Config, free: Transition, *, final: bool) -> bool:
         """Free text, unless what stands here is a marker that may not follow it."""
-        if config.before_free and self._fresh:
+        if config.ahead and self._fresh:
             going = self._marker(config, "ahead", final=final)
             if going is not None:
                 return going
@@ -462,3 +466,4 @@ class Machine:
         else:
             builder.cut(at)
         builder.flush()
+        builder.slice = _no_text

@@ -14,9 +14,9 @@ from typing import Any
 from .automaton import Automaton, Config, Transition
 from .operations import FOLDS
 
-#: How many terminals one step may hold, and how many it may take one after another.
-_MAX_TERMINALS = 60
-_MAX_DEPTH = 9
+#: How many ways a step may branch, and how many terminals it may take one after another.
+_MAX_BRANCHES = 72
+_MAX_DEPTH = 12
 
 #: A JSON string without escapes is read as part of a step; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
@@ -101,8 +101,8 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
     except KeyError:
         kind, mode = which.split()
         compiler = _Compiler(config.automaton, handlers, anchored=kind != "find")
-        markers = config.before_free if kind == "ahead" else config.markers
-        room = 0 if mode == "partial" else _MAX_TERMINALS
+        markers = config.ahead if kind == "ahead" else config.markers
+        room = 0 if mode == "partial" else _MAX_BRANCHES
         branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
         if mode == "whole":
             module: Any = re
@@ -142,7 +142,7 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
         done += tuple([bind(op, group, "", self._handlers) for op in ops])
-        share = (room - 1) // len(following) if following else 0
+        share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
         self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
@@ -159,7 +159,7 @@ class _Compiler:
         if depth <= 1 or config.free or config in (self._automaton.home, self._automaton.start):
             return []
         following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
-        return following if room > len(following) else []
+        return following if room >= len(following) else []
 
 
 def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str, int], ...]:

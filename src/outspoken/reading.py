@@ -7,10 +7,9 @@ import re
 from typing import Any, Literal
 
 from . import registry
-from .builder import Builder
 from .construct import construct
 from .deeds import ActionBuilder
-from .detection import Detector
+from .detection import PLAIN, Detector
 from .errors import LimitError, ResponseError, StreamClosedError
 from .events import Done, Event
 from .machine import Machine
@@ -38,6 +37,8 @@ def encodable(text: str) -> str:
 class Reading:
     """Reads one response. `read` takes all of it at once, `feed` and `close` take it in pieces."""
 
+    _length = 0
+
     def __init__(
         self,
         format: str,
@@ -51,24 +52,14 @@ class Reading:
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
         self.settings = settings or DEFAULT
         self._on_error = on_error
-        self._builder: Builder
-        self._machine: Machine
-        self.format: str | None
-        given = Tools.of(tools)
-        if format == "auto":
-            self.format = None
-            automaton = registry.automaton("text")
-            self._builder = ActionBuilder(automaton.tables.header, given, self.settings, events)
-            self._machine = Detector(automaton, self._builder, base=-len(prefix))
-        else:
-            self.format = registry.resolve(format)
-            automaton = registry.automaton(self.format)
-            self._builder = ActionBuilder(automaton.tables.header, given, self.settings, events)
-            self._machine = Machine(automaton, self._builder, base=-len(prefix))
+        self._raw: list[str] = []
+        self.format = None if format == "auto" else registry.resolve(format)
+        automaton = registry.automaton(self.format or PLAIN)
+        self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
+        reader = Machine if self.format else Detector
+        self._machine = reader(automaton, self._builder, base=-len(prefix))
         if prefix:
             self._machine.feed(encodable(prefix))
-        self._raw: list[str] = []
-        self._length = 0
 
     def read(self, text: str) -> Reply:
         """Read a whole response."""

@@ -25,6 +25,10 @@ _TELLING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nulla
 _MAX_DEPTH = 64
 _MAX_KEPT = 1000
 
+#: Each type alone, and the keys of a schema that say more of its types than `type` does.
+_SINGLE = {k: frozenset({k}) for k in ("null", "boolean", "integer", "number", "string", "object", "array")}
+_SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nullable"})
+
 
 class Tools:
     """The tools that a model was given, by name."""
@@ -81,10 +85,26 @@ class Tools:
         try:
             return self._types[name, key]
         except KeyError:
-            types = _types(self.argument(name, key), self.schema(name), {}, 0) or None
+            pass
+        source = self._sources.get(name)
+        if source.__class__ is dict:
+            plain = _plain_types(source, key)
+            if plain is not None:
+                return plain
+        types = _types(self.argument(name, key), self.schema(name), {}, 0) or None
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
+
+
+def _plain_types(schema: dict[str, Any], key: str) -> Types | None:
+    """The types of an argument whose schema says no more of them than one `type`."""
+    try:
+        found = schema["properties"][key]
+        kind = found["type"]
+        return _SINGLE[kind] if _SHAPING.isdisjoint(found) else None
+    except (KeyError, TypeError):
+        return None
 
 
 def _read(index: int, tool: Any) -> tuple[str, Any]:

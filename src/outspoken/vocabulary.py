@@ -12,6 +12,14 @@ FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 #: Islands: regions in another notation, read by a scanner of their own.
 ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE"})
 
+#: The characters with which the values of JSON islands begin.
+JSON_FIRST = {
+    "JSON_OBJECT": frozenset("{"),
+    "JSON_ARRAY": frozenset("["),
+    "JSON_STRING": frozenset('"'),
+    "JSON_VALUE": frozenset('{["-0123456789tfn'),
+}
+
 #: Terminals whose matched text is a value of the call, action or payload that is being read.
 TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME", "COORDINATES"})
 
