@@ -10,13 +10,7 @@ import json
 import re
 from typing import Any
 
-#: The characters with which a value of an island may begin.
-FIRST = {
-    "JSON_OBJECT": frozenset("{"),
-    "JSON_ARRAY": frozenset("["),
-    "JSON_STRING": frozenset('"'),
-    "JSON_VALUE": frozenset('{["-0123456789tfn'),
-}
+from .vocabulary import JSON_FIRST
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
@@ -172,7 +166,7 @@ class JsonNotation:
     scanner = JsonScanner
 
     def __init__(self, name: str) -> None:
-        self._first = FIRST[name]
+        self._first = JSON_FIRST[name]
 
     def may_begin(self, char: str) -> bool:
         """May a value of this island begin with the character?"""
@@ -230,4 +224,4 @@ class PythonNotation:
         return to_json(value)
 
 
-NOTATIONS: dict[str, Any] = {**{name: JsonNotation(name) for name in FIRST}, "PYTHON_VALUE": PythonNotation()}
+NOTATIONS: dict[str, Any] = {**{name: JsonNotation(name) for name in JSON_FIRST}, "PYTHON_VALUE": PythonNotation()}

@@ -188,21 +188,30 @@ class Machine:
         if char in _BLANK:
             pos = self._past_blanks(pos)
             char = buffer[pos : pos + 1]
-        found = None
-        for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
-            if notation.may_begin(char):
-                found = notation.read_at(buffer, pos, self._depth, True)
-                break
+        step = config.json.get(char)
+        if step is not None:
+            found = islands.read_at(buffer, pos, self._depth)
+        else:
+            step, found = self._other_island(config, pos, char)
         if found is None:
             return -1
         builder, base = self.builder, self.base
         builder.last, end, builder.last_text = found
-        place = Place(pos, end)
-        for function, arg, group in step.bound or paths.bind_all(step, HANDLERS):  # pyright: ignore[reportPossiblyUnbound]
-            function(builder, arg, place, group, base)
-        self.config = step.target  # pyright: ignore[reportPossiblyUnbound]
+        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
+        if bound:
+            place = Place(pos, end)
+            for function, arg, group in bound:
+                function(builder, arg, place, group, base)
+        self.config = step.target
         return end
+
+    def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
+        """The island in another notation than JSON that begins with a character, and what it holds."""
+        for step in config.islands:
+            notation = islands.NOTATIONS[step.terminal.short]
+            if notation.may_begin(char):
+                return step, notation.read_at(self.buffer, pos, self._depth, True)
+        return None, None
 
     def _run(self, *, final: bool) -> None:
         going = True
