@@ -17,6 +17,7 @@ from outspoken.cli import main
 CALL = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 CUT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Pa'
 COMMAND = [sys.executable, "-m", "outspoken"]
+ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
 
 
 class Ran(NamedTuple):
@@ -35,7 +36,8 @@ class Cli:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         code = main(list(arguments))
-        return Ran(code, *self._capsys.readouterr())
+        out, err = self._capsys.readouterr()
+        return Ran(code, out, err)
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ error[invalid-call]: the arguments of `get_weather` are not a JSON object
 
 def test_parse_shows_every_kind_of_segment(cli: Cli) -> None:
     text = (
-        "<think>\nHm.\n</think>\n\x1b[31m Red.\nSUGGESTED_VALUES: [1]\n"
+        "SUGGESTED_VALUES: [1]\n<think>\nHm.\n</think>\n\x1b[31m Red.\n"
         "Action: wait()\nAction: click(start_box='(1,2)') {\"a\": 1}"
     )
     assert cli("parse", stdin=text) == Ran(
@@ -113,16 +115,16 @@ def test_parse_shows_every_kind_of_segment(cli: Cli) -> None:
         r"""format: suggestions
 status: ok
 
-reasoning 8-11
-  Hm.
-
-text 21-31
-  \x1b[31m Red.
-
-payload 32-53: suggested_values
+payload 0-21: suggested_values
   [
     1
   ]
+
+reasoning 30-33
+  Hm.
+
+text 43-53
+  \x1b[31m Red.
 
 action 62-68: wait
   {
@@ -173,7 +175,18 @@ def test_parse_takes_a_format_tools_and_a_prefix(cli: Cli, tools: Any) -> None:
     )
     assert ran == Ran(
         0,
-        'format: anthropic_xml\nstatus: ok\n\nreasoning 0-3\n  Hm.\n\ntool call 13-85: get_weather\n  {\n    "days": "3"\n  }\n',
+        """\
+format: anthropic_xml
+status: ok
+
+reasoning 0-3
+  Hm.
+
+tool call 13-85: get_weather
+  {
+    "days": "3"
+  }
+""",
         "",
     )
 
@@ -397,10 +410,7 @@ def test_an_unknown_format_is_named_with_the_nearest(cli: Cli, command: list[str
         ),
         ("[" * 100_000, ": this is not JSON"),
         ('{"name": "f"}', ": tools is a dict; expected a list of tools"),
-        (
-            '[{"name": "f"}, 3]',
-            ": tools[1] is an int; expected a dict with a `name` and `parameters`, a pydantic model class or a function",
-        ),
+        ('[{"name": "f"}, 3]', f": tools[1] is an int; expected {ONE_TOOL}"),
     ],
 )
 def test_wrong_tools_are_named_with_their_place(cli: Cli, tools: Any, text: str, message: str) -> None:

@@ -23,7 +23,8 @@ def test_a_format_says_what_its_grammar_says() -> None:
         models=("Hermes 2 Pro", "Hermes 3", "Qwen2.5", "QwQ", "Qwen3"),
         aliases=("qwen", "qwen25", "qwen2_5", "qwen3", "qwen3_json"),
         source="chat templates of NousResearch/Hermes-3-Llama-3.1-8B (tool_use) and Qwen/Qwen2.5-7B-Instruct",
-        example='Let me look that up.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
+        example="Let me look that up.\n"
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     )
 
 

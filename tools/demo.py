@@ -101,7 +101,7 @@ def show(title: str, text: str) -> None:
 
 def quoted(text: str) -> str:
     """A response, set off from what is said of it."""
-    return textwrap.indent(text, "   │ ", lambda line: True)
+    return textwrap.indent(text, "   │ ", lambda _: True)
 
 
 def described(segment: Segment) -> str:

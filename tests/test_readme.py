@@ -1,0 +1,139 @@
+"""What the READMEs say is true: their examples run, their tables are complete, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from dataclasses import fields
+from io import StringIO
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from outspoken import vocabulary
+from outspoken.header import Header
+from outspoken.patterns import UnsafePatternError, grows
+from tools import docs
+
+TOP = Path(__file__).resolve().parents[1]
+README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
+
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    found = _FENCE.findall(path.read_text("utf-8"))
+    return [dedent(text) for _, kind, text in found if kind == language]
+
+
+EXAMPLES = {
+    f"{path.parent.name if path != README else 'top'}-{number}": block
+    for path in (README, GRAMMARS, SOURCE)
+    for number, block in enumerate(blocks(path, "python"), 1)
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_prints_what_it_says(name: str) -> None:
+    expected = re.findall(r"^\s*#> (.*)$", EXAMPLES[name], re.MULTILINE)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(compile(EXAMPLES[name], name, "exec"), {"__name__": name})
+    assert expected
+    assert printed.getvalue().splitlines() == expected
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 6
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, GRAMMARS, SOURCE))
+
+
+def test_the_first_example_is_short() -> None:
+    assert len(EXAMPLES["top-1"].splitlines()) <= 14
+
+
+READ_IT = """
+import sys
+from pathlib import Path
+from outspoken import formats, parse, registry, render
+registry.grammars_folder = lambda: Path(sys.argv[1])
+example = {info.name: info for info in formats()}[sys.argv[2]].example
+reply = parse(example, format=sys.argv[2])
+assert reply == parse(example), parse(example)
+assert render(reply, sys.argv[2]) == example
+print(reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments)
+"""
+
+
+def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:
+    (grammar,) = blocks(GRAMMARS, "lark")
+    folder = tmp_path / "grammars"
+    copytree(TOP / "grammars", folder, ignore=ignore_patterns("compiled", "README.md"))
+    (folder / "double_angle.lark").write_text(grammar, "utf-8")
+    command = [sys.executable, "-c", READ_IT, str(folder), "double_angle"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("Let me look that up. get_weather {'city': 'Paris'}\n", "")
+
+
+@pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a>(?!json)"])
+def test_what_streams_cannot_read_is_refused(pattern: str) -> None:
+    with pytest.raises(UnsafePatternError):
+        grows(pattern)
+
+
+def test_every_name_of_the_vocabulary_is_explained() -> None:
+    text = GRAMMARS.read_text("utf-8")
+    names = vocabulary.FREE_TEXT | vocabulary.ISLANDS | vocabulary.TOKENS | vocabulary.FRAMES | vocabulary.FIELDS
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
+
+
+def test_every_field_of_the_header_is_explained() -> None:
+    text = GRAMMARS.read_text("utf-8")
+    assert [field.name for field in fields(Header) if f"| `{field.name}` |" not in text] == []
+
+
+def test_every_module_is_in_the_code_map() -> None:
+    text = SOURCE.read_text("utf-8")
+    modules = [path.stem for path in (TOP / "src" / "outspoken").glob("*.py")]
+    assert [name for name in sorted(modules) if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("path", [README, GRAMMARS, SOURCE], ids=lambda path: path.parent.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    assert [link for link in _LINK.findall(path.read_text("utf-8")) if not (path.parent / link).exists()] == []
+
+
+def test_the_table_of_formats_is_current() -> None:
+    assert docs.main(["--check"]) == 0
+
+
+def test_a_table_that_is_not_current_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "README.md"
+    old.write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
+    monkeypatch.setattr(docs, "README", old)
+    assert docs.main(["--check"]) == 1
+    assert capsys.readouterr().err == "README.md: the table of formats is out of date; run `python -m tools.docs`\n"
+    assert docs.main([]) == 0
+    assert old.read_text("utf-8") == f"Before.\n{docs.BEGIN}\n\n{docs.table()}\n\n{docs.END}\nAfter.\n"
+    assert docs.main(["--check"]) == 0
+    assert docs.main(["--what"]) == 2
+
+
+def test_a_readme_without_a_place_for_the_table_is_refused() -> None:
+    with pytest.raises(SystemExit, match=re.escape(f"it needs the lines {docs.BEGIN} and {docs.END}")):
+        docs.updated("No table here.")
+
+
+def test_the_demo_runs() -> None:
+    ran: Any = subprocess.run([sys.executable, str(TOP / "tools" / "demo.py")], capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.decode().count("── ") == 7
