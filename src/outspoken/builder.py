@@ -144,6 +144,18 @@ class Builder:
         self._run = []
         self._run_model = None
 
+    def adopt(self, segments: list[Any]) -> None:
+        """Take over segments that another builder made; text goes on with the text before it."""
+        for segment in segments:
+            if type(segment) is Text and self._run_model in (Text, None) and (not self._run or self._run_end == segment.span[0]):
+                if not self._run:
+                    self._run_model, self._run_start = Text, segment.span[0]
+                self._run.append(segment.text)
+                self._run_end = segment.span[1]
+            else:
+                self.flush()
+                self.segments.append(segment)
+
     def settle(self, frame: Frame, end: int) -> None:
         """Everything up to `end` is read."""
         self.safe = end
@@ -214,6 +226,12 @@ class Builder:
             if self.events is not None:
                 self.events.append(TextDelta(frame.content))
         self.settle(frame, end)
+
+    def end_unread(self, arg: str, m: Any, g: int, base: int) -> None:
+        """Something is complete that the format has a place for, but that says nothing. It is left out."""
+        frame, end = self.frames.pop(), base + m.end(g)
+        self.note("unread-entry", "an entry of the calls has no name, and is left out", (frame.start, end), "warning")
+        self._ended_at = frame.start
 
     def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:
         """A marker payload is complete."""

@@ -66,16 +66,21 @@ class Trial(Machine):
     def rank(self, first: str | None) -> tuple[Any, ...]:
         """How good this reading is; the smallest is the best."""
         tools = self.builder.tools
-        called = [s.name for s in self.builder.segments if s.kind == "tool_call"]
+        segments = self.builder.segments
+        called = [s.name for s in segments if s.kind == "tool_call"]
+        nothing = not any([s.kind != "text" for s in segments])
         unknown = tools is not None and any([name not in tools for name in called])
         named = any([f.name for f in self.builder.frames])
-        return not self.ended, self.damaged, unknown, self.stopped_at() if self.ended else not named, self.name != first, self.name
+        return not self.ended, self.damaged, nothing, unknown, self.stopped_at() if self.ended else not named, self.name != first, self.name
 
     def _run(self, *, final: bool) -> None:
         if not (self.ended or self.failed):
             super()._run(final=final)
 
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
+        if free.terminal.short == "CODE":
+            self.failed = True  # a code sample, which plain text reads as well
+            return False
         if free.terminal.short != "TEXT" or self.builder.frames or (self.begun and free.target is not self.automaton.home):
             return super()._free(config, free, final=final)
         if self.begun:
@@ -125,7 +130,8 @@ def _openers() -> _Openers:
     for name in registry.names():
         for step in _home_markers(registry.automaton(name)):
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
-            if not any([p.pattern == regex or (written and p.fullmatch(written)) for p in plain]):
+            own = step.target.ahead or step.target.islands
+            if own or not any([p.pattern == regex or (written and p.fullmatch(written)) for p in plain]):
                 owners.setdefault(regex, []).append(name)
                 terminals[regex] = step.terminal
     ordered = sorted(terminals.values(), key=order)
@@ -258,8 +264,8 @@ class Detector(Machine):
         self._trials = []
         self._pass_on(best)
         builder, own = self.builder, best.builder
-        builder.flush()
-        builder.segments += own.segments
+        own.flush()
+        builder.adopt(own.segments)
         builder.notes += own.notes
         builder.frames.clear()
         builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
@@ -269,9 +275,9 @@ class Detector(Machine):
         builder.more = builder.more if own.more is None else own.more
         if STATUSES.index(own.status) > STATUSES.index(builder.status):
             builder.status = own.status
-        if self.detected is None and any([s.kind != "text" for s in own.segments]):
+        if self.detected is None and (own.envelope or any([s.kind != "text" for s in own.segments])):
             self.detected = best.name
-        self._trims = best.automaton.trims
+        self._lead_trims = best.automaton.trims
         self._rewind(best.stopped_at())
         self.config = self.automaton.home
         self._fresh = self.marked = True

@@ -57,7 +57,7 @@ class Machine:
         self.base = self.length = self._opened = base
         self.chunks: list[str] = []
         self._depth = builder.settings.max_depth
-        self._trims = automaton.trims
+        self._trims = self._lead_trims = automaton.trims
 
     # reading
 
@@ -246,7 +246,7 @@ class Machine:
             self._fresh = False
             if role == "TEXT":
                 self.builder.safe = self.base + pos
-            self._lead = role in self._trims and (self.marked if role != "TEXT" else self.marked and not self.builder.after_text)
+            self._lead = self.marked and role in self._lead_trims and not (role == "TEXT" and self.builder.after_text)
         step = self._step(free, ("find long" if len(buffer) - at > _LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
@@ -391,7 +391,7 @@ class Machine:
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             piece = self.buffer[self.pos : end]
-            if step.role == "arguments" and (pieces or piece[0] == "{"):
+            if step.role == "arguments" and (pieces[0] if pieces else piece)[0] == "{":
                 self.builder.island_piece("arguments", piece)
             pieces.append(piece)
             self.pos = end
