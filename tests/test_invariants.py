@@ -324,7 +324,6 @@ def check_nothing_is_lost(reply: Reply) -> None:
 # texts that are meant to do harm
 
 SIZE = 20_000
-OPENERS = sorted({p for c in CASES if c.name == "one_call" for p in _PIECE.findall(c.text) if not p.isspace()})
 REPEATED = [
     *'"\\{[(<`:=| \n',
     "```",
@@ -361,11 +360,9 @@ def test_hostile_texts(format_: str) -> None:
         assert streamed(StreamParser(format_), pieces(text, 7)) == reply, unit
 
 
-@every_case
-def test_openers_of_a_case_many_times(case: Case) -> None:
+@pytest.mark.parametrize("case", [case for case in CASES if case.name == "one_call"], ids=str)
+def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
-    if case.name != "one_call":
-        pytest.skip("one case of each format is enough")
     text = case.text[: len(case.text) // 2] * 100
     for name in (case.format, "auto"):
         reply = parse(text, name)

@@ -92,7 +92,7 @@ class Builder:
             piece, start = piece[-start:], 0
         if not piece:
             return
-        if self._run_model is not Text:
+        if self._run_model is not Text or start != self._run_end:
             self.flush()
             self._run_model, self._run_start = Text, start
         self._run.append(piece)
@@ -293,9 +293,13 @@ class Builder:
             self.show(end)
             self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end), "warning")
 
+    def complete_text(self, frame: Frame) -> None:
+        """Add to a call's arguments what was read of an argument that never ended."""
+
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""
         self.flush()
+        self.complete_text(frame)
         text = "".join(frame.parts or ())
         arguments: Any = frame.arguments if isinstance(frame.arguments, dict) else {}
         span = (max(frame.start, 0), end)

@@ -110,9 +110,19 @@ class CallBuilder(Builder):
         if frame.index < 0 or len(frame.head) == 8:
             return
         frame.head = (frame.head + piece).lstrip()[:8]
+        self._decide(frame)
+
+    def _decide(self, frame: Frame) -> None:
+        """Send an argument's bare text as a string, once it can be nothing else."""
         if frame.head and not may_be_other_than_text(frame.head, self._types(frame), self.header.values):
-            self.send(frame, f'{self._lead(frame)}"{escape("".join(frame.bare))}')
+            self.send(frame, f'{self._lead(frame)}"{escape("".join(frame.bare or ()))}')
             frame.sending = True
+
+    def complete_text(self, frame: Frame) -> None:
+        """Add to a call's arguments what was read of an argument that never ended."""
+        if frame.bare is not None and not frame.sending and frame.index >= 0:
+            frame.head = "".join(frame.bare).lstrip()[:8]
+            self._decide(frame)
 
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument is complete: its name, and its value as bare text or as an island."""

@@ -41,7 +41,7 @@ class Trial(Machine):
         super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
         self.buffer, self.chunks = left, [left]
         self.pos = len(left)
-        self.length = start
+        self.length = self._begun_at = start
         self.name = name
         self.begun = self.ended = self.failed = self.damaged = False
 
@@ -63,6 +63,14 @@ class Trial(Machine):
         """The offset at which the segment ended."""
         return self.base + self.pos
 
+    def is_plain(self) -> bool:
+        """Is what it read only text, as it was written?"""
+        self.builder.flush()
+        segments = self.builder.segments
+        if any([s.kind != "text" for s in segments]):
+            return False
+        return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
+
     def rank(self, first: str | None) -> tuple[Any, ...]:
         """How good this reading is; the smallest is the best."""
         tools = self.builder.tools
@@ -78,7 +86,7 @@ class Trial(Machine):
             super()._run(final=final)
 
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
-        if free.terminal.short == "CODE":
+        if free.terminal.short == "CODE" and self.builder.frames[0].start == self._begun_at and not self.builder.segments:
             self.failed = True  # a code sample, which plain text reads as well
             return False
         if free.terminal.short != "TEXT" or self.builder.frames or (self.begun and free.target is not self.automaton.home):
@@ -91,7 +99,7 @@ class Trial(Machine):
         if match is None:
             self.failed = True
             return False
-        if not final and (match.partial or paths.still_open(step, self.buffer, self.pos, match) is not None):
+        if not final and (match.partial or paths.still_open(step, self.buffer, self.pos, self.pos, match.lastindex) is not None):
             return False
         path = step.paths[match.lastindex]
         if path.grows and not final and match.end() == len(self.buffer):
@@ -243,9 +251,12 @@ class Detector(Machine):
             if final:
                 best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
-            if len(trials) == 1:
+            if len(trials) == 1 and best.builder.events:
                 self._pass_on(best)
             return False
+        if best.is_plain():
+            self._failed_at = max(self._failed_at, best.stopped_at())
+            return self._nobody()
         return self._settle(best)
 
     def _nobody(self) -> bool:
@@ -275,7 +286,7 @@ class Detector(Machine):
         builder.more = builder.more if own.more is None else own.more
         if STATUSES.index(own.status) > STATUSES.index(builder.status):
             builder.status = own.status
-        if self.detected is None and (own.envelope or any([s.kind != "text" for s in own.segments])):
+        if self.detected is None:
             self.detected = best.name
         self._lead_trims = best.automaton.trims
         self._rewind(best.stopped_at())

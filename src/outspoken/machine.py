@@ -255,8 +255,9 @@ class Machine:
             return final and self._free_ends(free)
         start = match.start()
         held = not final and match.partial
-        if not final and not held and step.rivals and (earlier := paths.still_open(step, buffer, at, match)) is not None:
-            start, held = earlier, True
+        if not final and not held and step.rivals:
+            earlier = paths.still_open(step, buffer, at, start, match.lastindex)
+            start, held = (start, False) if earlier is None else (earlier, True)
         path = None if held else step.paths.get(match.lastindex)
         if path is None or (path.grows and not final and match.end() == len(buffer)):
             self._piece(role, start, closed=False, final=False)
@@ -344,7 +345,8 @@ class Machine:
         if not final:
             if path.grows and match.end() == len(buffer):
                 return False
-            if step.rivals and paths.still_open(step, buffer, self._past_blanks(pos), match) is not None:
+            at = self._past_blanks(pos)
+            if step.rivals and paths.still_open(step, buffer, at, at, match.lastindex) is not None:
                 return False
         self._take(path, match)
         return True

@@ -73,10 +73,12 @@ class Step:
             self.match = module.compile(f"{lead}(?:{source})").match
 
 
-def still_open(step: Any, buffer: str, at: int, match: Any) -> int | None:
-    """Where a terminal is still open that would count before a match of a partial step; None for nowhere."""
+def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int | None:
+    """Where a terminal is still open, from `at` on, that would count before the match of a partial step at `start`.
+
+    None where there is none.
+    """
     first = None
-    start, group = match.start(), match.lastindex
     for rival, own in step.rivals:
         found = rival.search(buffer, at, partial=True)
         if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):
