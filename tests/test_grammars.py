@@ -16,7 +16,7 @@ from outspoken import formats, parse
 from outspoken.grammar import compile_grammar
 from outspoken.header import Header, read_header
 from outspoken.registry import normal
-from outspoken.vocabulary import is_meaningful, short
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, is_meaningful, short
 
 ROOT = Path(__file__).parents[1]
 GRAMMARS = sorted((ROOT / "grammars").glob("*.lark"))
@@ -49,7 +49,7 @@ def body(path: Path) -> str:
 
 def definitions(path: Path) -> dict[str, str]:
     """The text of each rule and terminal that a file defines, by name."""
-    rest = re.split(r"^%", body(path), maxsplit=1, flags=re.MULTILINE)[0]
+    rest = re.sub(r"^%.*$", "", body(path), flags=re.MULTILINE)
     found = list(_DEFINED.finditer(rest))
     ends = [match.start() for match in found[1:]] + [len(rest)]
     return {match[1]: rest[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
@@ -132,6 +132,16 @@ def test_every_marker_is_named(path: Path) -> None:
     lark: Any = Lark(path.read_text("utf-8"), parser="lalr", source_path=str(path), maybe_placeholders=False)
     known = {name for file in [path, *SHARED] for name in definitions(file)} | {"WS"}
     assert {short(str(terminal.name)) for terminal in lark.terminals} <= known
+
+
+@every_file
+def test_every_repetition_in_a_marker_has_a_limit(path: Path) -> None:
+    """What may still grow is looked at again with every chunk: without a limit, a stream takes quadratic time."""
+    for name, text in definitions(path).items():
+        if name.strip("_").isupper() and name not in FREE_TEXT | ISLANDS:
+            for pattern in (quoted for quoted in _QUOTED.findall(text) if quoted.startswith("/")):
+                plain = re.sub(r"\[(?:\\.|[^\]\\])*\]", "x", re.sub(r"\\[^\[\]]", "x", pattern))
+                assert not re.search(r"[*+]|,\}", plain), name
 
 
 @every_file

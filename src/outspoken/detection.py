@@ -50,9 +50,14 @@ class Trial(Machine):
 
     def read_on(self, text: str, *, final: bool) -> None:
         """Read more of the text; all that is left of it, where it is final."""
+        if text:
+            (self._add if final else self.feed)(text)
+        if final:
+            self._run(final=True)
+
+    def _add(self, text: str) -> None:
         self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text
         self._moved(text)
-        self._run(final=final)
 
     def cut(self) -> None:
         """The text ended before the segment did."""
@@ -166,6 +171,8 @@ class _Watch:
         self.paths = {count + group: path for group, path in own.paths.items()}
         self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
         self.rivals += [(rival, count + group) for rival, group in own.rivals]
+        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN))]
+        self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
 
 
 @lru_cache(maxsize=3)

@@ -16,7 +16,7 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from .errors import GrammarError
 from .header import read_header
-from .patterns import UnsafePatternError, grows, wide, without_groups
+from .patterns import UnsafePatternError, first, grows, wide, without_groups
 from .sources import sources
 from .tables import Rule, Tables, Terminal
 from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
@@ -99,7 +99,7 @@ def _terminal(name: str, definition: Any, written: tuple[str | None, str | None]
         growing, spanning = bounded and grows(regex), bounded and wide(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
-    return Terminal(name, brief, regex, canonical, growing, spanning, definition.priority)
+    return Terminal(name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else "")
 
 
 def _states(analysis: Any, numbers: dict[Any, int], rules: list[Any]) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:

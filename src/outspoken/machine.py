@@ -64,20 +64,38 @@ class Machine:
     def read(self, text: str) -> None:
         """Read a whole text, and end."""
         if self.chunks:
-            self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text
-            self._moved(text)
+            if text:
+                self.feed(text)
         else:
             self.buffer = text
             self.chunks.append(text)
             self.length += len(text)
-        self._run(final=True)
-        self._end()
+        self.close()
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
-        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + chunk
-        self._moved(chunk)
-        self._run(final=False)
+        if self._fresh or self.pos < len(self.buffer) or not self._is_plain(chunk):
+            self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + chunk
+            self._moved(chunk)
+            if self._island is None or self._island_on(final=False):
+                self._run(final=False)
+            return
+        self.buffer = self.buffer[-LEFT:] + chunk
+        self.chunks.append(chunk)
+        start, self.length = self.length, self.length + len(chunk)
+        self.pos = self._scan = len(self.buffer)
+        self.base = self.length - self.pos
+        FREE[self.config.free.terminal.short](self.builder, chunk, start, self.length)  # type: ignore[union-attr]
+
+    def _is_plain(self, chunk: str) -> bool:
+        """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""
+        free = self.config.free
+        if free is None or self._lead or self._skipping or self._island is not None:
+            return False
+        if chunk[-1] in _BLANK and free.terminal.short in self._trims:
+            return False
+        quick = self._step(free, "find partial").quick
+        return quick is not None and quick(chunk) is None
 
     def close(self) -> None:
         """The text has ended."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from .automaton import Automaton, Config, Transition
 from .operations import FOLDS
+from .tables import Terminal
 
 #: How many ways a step may branch, and how many terminals it may take one after another.
 _MAX_BRANCHES = 72
@@ -54,16 +55,18 @@ class Path:
 class Step:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
+    `quick` finds the first character that may begin a marker; None where any may.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
 
     def __init__(self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]) -> None:
         self.source = source
         self.paths = paths
         self.rivals = rivals
+        self.quick: Any = None
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
@@ -115,7 +118,16 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         wide = [(t.terminal.regex, g) for t, g in zip(markers, groups) if t.terminal.wide and mode == "partial"]
         rivals = [(module.compile(regex), group) for regex, group in wide]
         found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
+        found.quick = quick([t.terminal for t in markers]) if mode == "partial" and kind == "find" else None
         return found
+
+
+def quick(terminals: list[Terminal]) -> Any:
+    """A search for the characters that may begin one of the terminals; None where any may."""
+    if not all([t.first for t in terminals]):
+        return None
+    chars = sorted({c for t in terminals for c in t.first})
+    return re.compile(f"[{re.escape(''.join(chars))}]").search if chars else _nothing
 
 
 class _Compiler:

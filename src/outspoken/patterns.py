@@ -36,6 +36,43 @@ def grows(pattern: str) -> bool:
     return _grows(list(sre.parse(pattern)))
 
 
+def first(pattern: str) -> str:
+    """The characters with which a match may begin, in order; "" where that is open."""
+    try:
+        flags = re.IGNORECASE if pattern.startswith("(?i:") or "(?i:" in pattern else 0
+        found = _first(list(sre.parse(pattern)))
+    except KeyError:
+        return ""
+    return "".join(sorted({c for char in found for c in ((char.lower(), char.upper()) if flags else (char,))}))
+
+
+def _first(items: list[Any]) -> set[str]:
+    """The characters with which a sequence may begin. Raises KeyError where that is open, or it may be empty."""
+    found: set[str] = set()
+    for op, value in items:
+        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            continue
+        if op in _REPEATS:
+            found |= _first(list(value[2]))
+            if value[0]:
+                return found
+            continue
+        return found | _first_of(op, value)
+    raise KeyError("it may be empty")
+
+
+def _first_of(op: Any, value: Any) -> set[str]:
+    if op is c.LITERAL:
+        return {chr(value)}
+    if op is c.SUBPATTERN:
+        return _first(list(value[-1]))
+    if op is c.BRANCH:
+        return set[str]().union(*[_first(list(branch)) for branch in value[1]])
+    if op is c.IN and all([k is c.LITERAL for k, _ in value]):
+        return {chr(v) for _, v in value}
+    raise KeyError("any of many")
+
+
 def wide(pattern: str) -> bool:
     """May the pattern still be open where a shorter or later one has matched already?
 

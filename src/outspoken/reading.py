@@ -52,7 +52,7 @@ class Reading:
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
         self.settings = settings or DEFAULT
         self._on_error = on_error
-        self._raw: list[str] = []
+        self._prefix = len(prefix)
         self.format = None if format == "auto" else registry.resolve(format)
         automaton = registry.automaton(self.format or PLAIN)
         self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
@@ -73,27 +73,25 @@ class Reading:
 
     def feed(self, text: str) -> None:
         """Read a piece."""
-        text = encodable(text)
-        room = self.settings.max_chars - self._length
-        if len(text) > room:
-            self._take(text[:room])
-            raise LimitError(self.settings.max_chars, self.close_quietly())
-        self._take(text)
-
-    def _take(self, text: str) -> None:
-        self._raw.append(text)
+        text = text if text.isascii() else encodable(text)
         self._length += len(text)
+        if self._length > self.settings.max_chars:
+            self._machine.feed(text[: len(text) - self._length + self.settings.max_chars])
+            raise LimitError(self.settings.max_chars, self.close_quietly())
         self._machine.feed(text)
 
     def close_quietly(self) -> Reply:
         """End the response and return what was read of it."""
         self._machine.close()
-        return self._reply("".join(self._raw))
+        return self._reply(self._raw())
 
     def close(self) -> Reply:
         """End the response."""
         self._machine.close()
-        return self._finish("".join(self._raw))
+        return self._finish(self._raw())
+
+    def _raw(self) -> str:
+        return "".join(self._machine.chunks)[self._prefix :]
 
     def _finish(self, raw: str) -> Reply:
         reply = self._reply(raw)
@@ -145,7 +143,7 @@ class StreamParser:
         """Read a piece. Raises StreamClosedError after `close`, and LimitError over the limit of the settings."""
         if self.reply is not None:
             raise StreamClosedError("the stream was closed; make a new StreamParser for the next response")
-        text = self._decoder.decode(chunk) if isinstance(chunk, bytes) else chunk
+        text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
         if not text:
             return []
         try:
@@ -174,6 +172,9 @@ class StreamParser:
         return self._drain()
 
     def _drain(self) -> list[Event]:
-        events = self._events[:]
-        self._events.clear()
-        return events
+        events = self._events
+        if not events:
+            return []
+        drained = events[:]
+        events.clear()
+        return drained

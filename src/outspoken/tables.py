@@ -19,7 +19,8 @@ class Terminal:
     """A terminal: what is read (`regex`) and what is written (`canonical`, "" where that is a value).
 
     `grows` says that a match which touches the end of what has arrived may still become longer, `wide` that a match may
-    be open while another terminal has matched within it.
+    be open while another terminal has matched within it. `first` are the characters with which a match may begin, ""
+    where that is open.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Terminal:
     grows: bool
     wide: bool
     priority: int
+    first: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Tables:
             "ignore": self.ignore,
             "start": self.start,
             "terminals": [
-                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.wide), t.priority] for t in self.terminals.values()
+                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.wide), t.priority, t.first] for t in self.terminals.values()
             ],
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
             "states": self.states,
@@ -86,7 +88,7 @@ class Tables:
         frames: dict[str, str] = data["frames"]
         return cls(
             header=Header.from_data(data["header"]),
-            terminals={t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6]) for t in data["terminals"]},
+            terminals={t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7]) for t in data["terminals"]},
             rules=tuple(Rule(*r) for r in data["rules"]),
             states=tuple(data["states"]),
             frames=tuple(frames.get(str(i), "") for i in range(len(data["states"]))),
