@@ -1,0 +1,141 @@
+"""What is rendered reads back as what was meant."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outspoken import Payload, RenderError, Reply, Text, ToolCall, parse, render
+from outspoken.actions import Click, Complete, Drag, Point, PressKeys, Scroll, TypeText, Wait
+from outspoken.registry import header, names
+
+CALLING = [n for n in names() if n not in ("text", "suggestions", "ui_tars")]
+
+#: Strings that hold what formats use as markup, and what is hard to quote.
+HOSTILE = [
+    "</tool_call>", "<tool_call>", "</parameter>", "</arg_value>", "</invoke>", "<|tool_call_end|>", "<｜tool▁sep｜>",
+    "<|call|>", "</function>", "\n</parameter>\n", '"', "'", "\\", "\\n", "\n", "\t", "{", "}", "[f(a=1)]", "```", "`", "é", "😀", "\u2028",
+    "true", "5", "null", " ", "<think>", "Action: wait()", "SUGGESTED_VALUES: [1]",
+]  # fmt: skip
+
+texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=6)), max_size=6).map("".join)
+clean = texts.filter(lambda t: t.encode("utf-8", "ignore").decode() == t)
+scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.integers(10**18, 10**30), clean)
+numbers = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: math.isfinite(x) and x == x)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(scalars, numbers),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(clean, inner, max_size=3)),
+    max_leaves=6,
+)
+identifiers = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
+calls = st.builds(
+    lambda name, arguments: {"name": name, "arguments": arguments},
+    identifiers,
+    st.dictionaries(identifiers, values, max_size=4),
+)
+
+
+def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Tools that say of every argument what type it has."""
+    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
+    tools: dict[str, dict[str, Any]] = {}
+    for call in made:
+        known = tools.setdefault(call["name"], {})
+        for key, value in call["arguments"].items():
+            known.setdefault(key, set()).add(kinds[type(value)])
+    return [
+        {"name": n, "parameters": {"type": "object", "properties": {k: {"type": sorted(t)} for k, t in p.items()}}}
+        for n, p in tools.items()
+    ]
+
+
+@pytest.mark.parametrize("name", CALLING)
+@settings(max_examples=60)
+@given(made=st.lists(calls, min_size=1, max_size=3))
+def test_calls_read_back(name: str, made: list[dict[str, Any]]) -> None:
+    tools = typed(made)
+    try:
+        text = render(made, name, tools=tools)
+    except RenderError:
+        assert _may_be_refused(name, made), made
+        return
+    reply = parse(text, name, tools=tools)
+    assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c["name"], c["arguments"]) for c in made]
+    assert reply.status == "ok"
+    assert not reply.text.strip()
+
+
+def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
+    """Only formats that write strings as they are may refuse one, and only one that holds markup or needs its type."""
+    if header(name).format in ("hermes", "json", "function_calls_json", "token_markers", "kimi_k2", "deepseek_v3_1", "harmony"):
+        return False
+    held = [value for call in made for value in call["arguments"].values()]
+    return any([isinstance(v, str) or (isinstance(v, (list, dict)) and v) for v in held]) or len(typed(made)) < len(made)
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_text_reasoning_and_calls_in_order(name: str) -> None:
+    call = ToolCall(name="set_timer", arguments={"minutes": 12, "label": "tea"})
+    made = [Text(text="First the tea.", span=(0, 0)), call, ToolCall(name="read_clock", arguments={})]
+    reply = parse(render(made, name), name)
+    assert reply.text.strip() == "First the tea."
+    assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in made[1:]]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"json", "pythonic"}))
+def test_the_example_of_a_header_is_canonical(name: str) -> None:
+    example = header(name).example
+    assert render(parse(example, name), name) == example
+
+
+def test_a_reply_renders_in_another_format() -> None:
+    reply = parse('Wait.\n<tool_call>\n{"name": "set_timer", "arguments": {"minutes": 12}}\n</tool_call>', "hermes")
+    assert render(reply, "qwen3-coder") == (
+        "Wait.\n<tool_call>\n<function=set_timer>\n<parameter=minutes>\n12\n</parameter>\n</function>\n</tool_call>"
+    )
+
+
+def test_actions_read_back() -> None:
+    point, other = Point(x=1, y=2, space="px_smart28"), Point(x=3.5, y=4, space="px_smart28")
+    made = [
+        Click(point=point, clicks=2), Drag(start=point, end=other), Scroll(point=point, direction="down"),
+        TypeText(text="it's \"so\"\nand so", submit=True), PressKeys(keys=["ctrl", "c"]), Wait(seconds=3), Complete(answer="Done."),
+    ]  # fmt: skip
+    read = parse(render(made, "ui_tars"), "ui_tars").actions
+    left_out = {"name", "raw", "span"}
+    assert [a.model_dump(exclude=left_out) for a in read] == [a.model_dump(exclude=left_out) for a in made]
+
+
+def test_payloads_read_back() -> None:
+    made = [Text(text="Pick one.", span=(0, 0)), Payload(type="suggested_values", data=[{"label": "]", "value": '"'}], span=(0, 0))]
+    reply = parse(render(made, "suggestions"), "suggestions")
+    assert [(p.type, p.data) for p in reply.payloads] == [("suggested_values", [{"label": "]", "value": '"'}])]
+    assert reply.text == "Pick one."
+
+
+def test_a_value_that_a_format_cannot_carry() -> None:
+    code = "a</parameter>\n<parameter=b>"
+    with pytest.raises(RenderError) as caught:
+        render({"name": "save", "arguments": {"text": code}}, "qwen3_coder")
+    assert str(caught.value) == "`qwen3_coder` cannot carry the call of `save`: what it would write reads back as something else"
+
+
+def test_what_a_format_has_no_words_for() -> None:
+    with pytest.raises(RenderError) as caught:
+        render({"name": "save", "arguments": {}}, "suggestions")
+    assert str(caught.value) == "`suggestions` has no way to write the call of `save`"
+
+
+@pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
+def test_what_is_no_call(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="render"):
+        render(wrong, "hermes")
+
+
+def test_nothing_renders_as_nothing() -> None:
+    assert render([], "hermes") == ""
+    assert render(Reply(raw="", format=None, segments=[]), "hermes") == ""
