@@ -15,7 +15,8 @@ from . import paths, registry
 from .automaton import Automaton, Config, Transition, order
 from .builder import Builder
 from .deeds import ActionBuilder
-from .machine import LEFT, Machine
+from .buffer import LEFT
+from .machine import Machine
 from .operations import HANDLERS
 from .replies import STATUSES
 from .tables import Terminal
@@ -42,6 +43,7 @@ class Trial(Machine):
         self.buffer, self.chunks = left, [left]
         self.pos = len(left)
         self.length = self._begun_at = start
+        self.origin = self.base
         self.name = name
         self.begun = self.ended = self.failed = self.damaged = False
 
@@ -51,13 +53,9 @@ class Trial(Machine):
     def read_on(self, text: str, *, final: bool) -> None:
         """Read more of the text; all that is left of it, where it is final."""
         if text:
-            (self._add if final else self.feed)(text)
+            (self.add if final else self.feed)(text)
         if final:
             self._run(final=True)
-
-    def _add(self, text: str) -> None:
-        self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + text
-        self._moved(text)
 
     def cut(self) -> None:
         """The text ended before the segment did."""
@@ -215,19 +213,19 @@ class Detector(Machine):
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
         if self._trials:
             return False
-        at = max(self._scan, self.pos)
+        at = max(self.scan, self.pos)
         if free.target is not self.automaton.home or self._barred != self.base + at:
             return super()._free(config, free, final=final)
         step = paths.step(free.target, "find whole" if final else "find partial", HANDLERS)
         match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
         if match is None:
-            self._scan = at + 1
+            self.scan = at + 1
             self._barred = -1
         return super()._free(config, free, final=final)
 
     def _step(self, free: Transition, which: str) -> Any:
         """Plain text watches for every format; reasoning and code samples only for their own end."""
-        if free.target is not self.automaton.home or self._barred == self.base + max(self._scan, self.pos):
+        if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
         return _watch(which)
 
@@ -270,11 +268,11 @@ class Detector(Machine):
         """No format reads what stands here: it is text, or plain text's own."""
         self._trials = []
         self._spent += self._failed_at - self._begun_at
-        self._rewind(self._pending_at)
-        self._scan = self._begun_at - self.base
+        self.rewind(self._pending_at)
+        self.scan = self._begun_at - self.base
         self._barred = self._begun_at
         if self._spent > 4096 + 8 * max(self._failed_at, 0):
-            self._scan = max(self._failed_at - self.base, self._scan)
+            self.scan = max(self._failed_at - self.base, self.scan)
         return True
 
     def _settle(self, best: Trial) -> bool:
@@ -296,7 +294,7 @@ class Detector(Machine):
         if self.detected is None:
             self.detected = best.name
         self._lead_trims = best.automaton.trims
-        self._rewind(best.stopped_at())
+        self.rewind(best.stopped_at())
         self.config = self.automaton.home
         self._fresh = self.marked = True
         return True
@@ -307,7 +305,7 @@ class Detector(Machine):
         if self._pending_at < self._begun_at:
             start, self._pending_at = self._pending_at, self._begun_at
             if "TEXT" not in trial.automaton.trims:
-                builder.text(self._tail(start)[: self._begun_at - start], start, self._begun_at)
+                builder.text(self.tail(start)[: self._begun_at - start], start, self._begun_at)
         if builder.events is not None and own.events:
             builder.events += own.events
             own.events.clear()

@@ -7,57 +7,18 @@ holding back what may still become one.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from . import islands, paths
-from .automaton import Automaton, Config, Transition
-from .builder import Builder
+from .automaton import Config, Transition
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
-
-#: How many characters stay in the buffer to the left of the reading position, for patterns that look behind.
-LEFT = 32
-
-#: Free text that is longer than this is searched by the engine that is faster on long texts.
-_LONG = 2048
-
-_BLANK = " \t\r\n\f"
-_BLANKS = re.compile(r"[ \t\r\n\f]*")
+from .sprint import BLANK, BLANKS, LONG, Sprinter, no_text
 
 
-def _no_text(start: int, end: int) -> str:
-    """Stands in for a machine that has ended, so that machine and builder do not hold each other."""
-    raise AssertionError("the text has ended")
 
-
-class Machine:
-    """Reads one text. `pos` is the reading position in `buffer`, whose first character is at `base` of the raw text."""
-
-    base = 0
-    pos = 0
-    buffer = ""
-    #: the format that was recognised, where that is open
-    detected: str | None = None
-    #: markup was read: white space at the start of the text is the markup's, not the text's
-    marked = False
-    _scan = 0
-    _lead = False
-    _fresh = True
-    _island: tuple[Transition, Any, list[str], int] | None = None
-    _opened = 0
-    _skipping = False
-    _spent = 0
-
-    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
-        self.automaton = automaton
-        self.builder = builder
-        builder.slice = self.slice
-        self.config = config or automaton.start
-        self.base = self.length = self._opened = base
-        self.chunks: list[str] = []
-        self._depth = builder.settings.max_depth
-        self._trims = self._lead_trims = automaton.trims
+class Machine(Sprinter):
+    """Reads one text, whole or in chunks."""
 
     # reading
 
@@ -75,16 +36,11 @@ class Machine:
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
         if self._fresh or self.pos < len(self.buffer) or not self._is_plain(chunk):
-            self.buffer = self.buffer[max(self.pos - LEFT, 0) :] + chunk
-            self._moved(chunk)
+            self.add(chunk)
             if self._island is None or self._island_on(final=False):
                 self._run(final=False)
             return
-        self.buffer = self.buffer[-LEFT:] + chunk
-        self.chunks.append(chunk)
-        start, self.length = self.length, self.length + len(chunk)
-        self.pos = self._scan = len(self.buffer)
-        self.base = self.length - self.pos
+        start = self.add_read(chunk)
         FREE[self.config.free.terminal.short](self.builder, chunk, start, self.length)  # type: ignore[union-attr]
 
     def _is_plain(self, chunk: str) -> bool:
@@ -92,7 +48,7 @@ class Machine:
         free = self.config.free
         if free is None or self._lead or self._skipping or self._island is not None:
             return False
-        if chunk[-1] in _BLANK and free.terminal.short in self._trims:
+        if chunk[-1] in BLANK and free.terminal.short in self._trims:
             return False
         quick = self._step(free, "find partial").quick
         return quick is not None and quick(chunk) is None
@@ -102,134 +58,7 @@ class Machine:
         self._run(final=True)
         self._end()
 
-    def _moved(self, chunk: str) -> None:
-        """The buffer lost what lay to the left of the position, and gained a chunk."""
-        gone = max(self.pos - LEFT, 0)
-        self.base += gone
-        self.pos -= gone
-        self._scan = max(self._scan - gone, 0)
-        self.chunks.append(chunk)
-        self.length += len(chunk)
-
-    def slice(self, start: int, end: int) -> str:
-        """The raw text between two offsets."""
-        if start >= self.base:
-            return self.buffer[start - self.base : end - self.base]
-        return self._tail(start)[: end - start]
-
-    def _tail(self, start: int) -> str:
-        """The raw text from an offset on, as far as it has come."""
-        parts: list[str] = []
-        at = self.length
-        for chunk in reversed(self.chunks):
-            parts.append(chunk)
-            at -= len(chunk)
-            if at <= start:
-                break
-        return "".join(reversed(parts))[start - at :]
-
     # one step after another
-
-    def _sprint(self, *, stop: bool) -> None:
-        """Read on as far as whole steps go, in text that is all there; with `stop`, to the next text at most.
-
-        What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
-        """
-        buffer, base, builder, config, pos = self.buffer, self.base, self.builder, self.config, self.pos
-        home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
-        while pos < end:
-            free = config.free
-            if free is None:
-                match = None
-                if config.markers:
-                    step = config.matcher or self._matcher(config)
-                    match = step.match(buffer, pos)
-                if match is None:
-                    self.config = config
-                    if not config.islands or (at := self._sprint_island(config, pos)) < 0:
-                        break
-                    pos, config = at, self.config
-                    continue
-            else:
-                text = free.terminal.short == "TEXT"
-                if config.ahead or not self._fresh or (stop and text and not builder.frames):
-                    break
-                step = free.target.finder or self._finder(free.target)
-                if end - pos > _LONG:
-                    step = paths.step(free.target, "find long", HANDLERS)
-                match = step.find(buffer, pos)
-                if match is None:
-                    break
-                found = match.start()
-                if text or free.after or found == pos or free.terminal.short in trims:
-                    self._sprint_piece(free, text, pos, found)
-                    if config is home or config is start:
-                        self._opened = base + match.end()
-                else:
-                    FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
-                self.marked = True
-            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnbound]
-            for function, arg, group in path.ops:
-                function(builder, arg, match, group, base)
-            config = path.target
-            pos = match.end()
-        self.config, self.pos = config, pos
-
-    def _matcher(self, config: Config) -> Any:
-        config.matcher = paths.step(config, "match whole", HANDLERS)
-        return config.matcher
-
-    def _finder(self, config: Config) -> Any:
-        config.finder = paths.step(config, "find whole", HANDLERS)
-        return config.finder
-
-    def _sprint_piece(self, free: Transition, text: bool, start: int, end: int) -> None:
-        """Free text that is all there and ends at a marker."""
-        builder, base, role = self.builder, self.base, free.terminal.short
-        if text:
-            builder.safe = base + start
-        if end > start or role not in self._trims:
-            piece = self.buffer[start:end]
-            if role in self._trims:
-                if self.marked and not (text and builder.after_text):
-                    start = end - len(piece := piece.lstrip(_BLANK))
-                piece = piece.rstrip(_BLANK)
-            if piece:
-                FREE[role](builder, piece, base + start, base + start + len(piece))
-        if free.after or free.before:
-            self._operate(free, end, end)
-
-    def _sprint_island(self, config: Config, pos: int) -> int:
-        """An island that is all there: where it ends, or -1."""
-        buffer = self.buffer
-        char = buffer[pos]
-        if char in _BLANK:
-            pos = self._past_blanks(pos)
-            char = buffer[pos : pos + 1]
-        step = config.json.get(char)
-        if step is not None:
-            found = islands.read_at(buffer, pos, self._depth)
-        else:
-            step, found = self._other_island(config, pos, char)
-        if found is None:
-            return -1
-        builder, base = self.builder, self.base
-        builder.last, end, builder.last_text = found
-        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
-        if bound:
-            place = Place(pos, end)
-            for function, arg, group in bound:
-                function(builder, arg, place, group, base)
-        self.config = step.target
-        return end
-
-    def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
-        """The island in another notation than JSON that begins with a character, and what it holds."""
-        for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
-            if notation.may_begin(char):
-                return step, notation.read_at(self.buffer, pos, self._depth, True)
-        return None, None
 
     def _run(self, *, final: bool) -> None:
         going = True
@@ -258,18 +87,18 @@ class Machine:
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
         """Free text up to the next marker. Returns whether there is more to do."""
         buffer, pos = self.buffer, self.pos
-        at = max(self._scan, pos)
+        at = max(self.scan, pos)
         role = free.terminal.short
         if self._fresh:
             self._fresh = False
             if role == "TEXT":
                 self.builder.safe = self.base + pos
             self._lead = self.marked and role in self._lead_trims and not (role == "TEXT" and self.builder.after_text)
-        step = self._step(free, ("find long" if len(buffer) - at > _LONG else "find whole") if final else "find partial")
+        step = self._step(free, ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
             self._piece(role, len(buffer), closed=False, final=final)
-            self._scan = len(buffer)
+            self.scan = len(buffer)
             return final and self._free_ends(free)
         start = match.start()
         held = not final and match.partial
@@ -279,7 +108,7 @@ class Machine:
         path = None if held else step.paths.get(match.lastindex)
         if path is None or (path.grows and not final and match.end() == len(buffer)):
             self._piece(role, start, closed=False, final=False)
-            self._scan = start
+            self.scan = start
             return path is None and not held and self._opening(match, final=final)
         if start > self.pos or role not in self._trims:
             self._piece(role, start, closed=True, final=False)
@@ -311,26 +140,18 @@ class Machine:
         if free.before or free.after:
             self._operate(free, at, at)
 
-    def _operate(self, step: Transition, start: int, end: int) -> None:
-        """Carry out the operations of a transition that no expression took."""
-        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
-        if bound:
-            place = Place(start, end)
-            for function, arg, group in bound:
-                function(self.builder, arg, place, group, self.base)
-
     def _piece(self, role: str, end: int, *, closed: bool, final: bool) -> None:
         """Hand on free text up to `end`, without the white space that belongs to markup."""
         buffer, start = self.buffer, self.pos
         if self._lead:
-            start = _BLANKS.match(buffer, start, end).end()  # type: ignore[union-attr]
+            start = BLANKS.match(buffer, start, end).end()  # type: ignore[union-attr]
             if start == end:
                 self.pos = end
                 return
             self._lead = False
         stop = end
         if role in self._trims and not final:
-            stop = start + len(buffer[start:end].rstrip(_BLANK))
+            stop = start + len(buffer[start:end].rstrip(BLANK))
         if stop > start:
             FREE[role](self.builder, buffer[start:stop], self.base + start, self.base + stop)
         self.pos = end if closed else stop
@@ -384,12 +205,6 @@ class Machine:
             if notation.may_begin(buffer[pos]):
                 return self._island_at(step, notation, final=final)
         return self._fail(pos)
-
-    def _past_blanks(self, pos: int) -> int:
-        """Where the white space ends that may stand between tokens."""
-        if not self.automaton.tables.ignore:
-            return pos
-        return _BLANKS.match(self.buffer, pos).end()  # type: ignore[union-attr]
 
     # islands
 
@@ -454,15 +269,8 @@ class Machine:
         if self._spent > 4096 + 8 * max(base + after, 0):
             resume = max(resume, base + after)
         builder.show(resume)
-        self._rewind(resume)
+        self.rewind(resume)
         return True
-
-    def _rewind(self, offset: int) -> None:
-        """Go on reading at an offset that was read before."""
-        if offset < self.base or self.base + len(self.buffer) != self.length:
-            self.buffer = self._tail(max(offset - LEFT, 0))
-            self.base = self.length - len(self.buffer)
-        self.pos = self._scan = offset - self.base
 
     def _skip(self, *, final: bool) -> bool:
         """Look for the end of a call that cannot be read."""
@@ -476,7 +284,7 @@ class Machine:
         else:
             end = match.end() if match["close"] is not None else match.start()
         self._skipping = False
-        self.pos = self._scan = end
+        self.pos = self.scan = end
         builder.unfinished(builder.frames.pop(), self.base + end, "invalid")
         self.marked = True
         return True
@@ -495,4 +303,4 @@ class Machine:
         else:
             builder.cut(at)
         builder.flush()
-        builder.slice = _no_text
+        builder.slice = no_text

@@ -1,0 +1,163 @@
+"""Whole steps: how the machine reads text of which all is there."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from . import islands, paths
+from .automaton import Automaton, Config, Transition
+from .buffer import Buffer
+from .builder import Builder
+from .operations import FREE, HANDLERS, Place
+
+#: Free text that is longer than this is searched by the engine that is faster on long texts.
+LONG = 2048
+
+BLANK = " \t\r\n\f"
+BLANKS = re.compile(r"[ \t\r\n\f]*")
+
+
+def no_text(start: int, end: int) -> str:
+    """Stands in for a machine that has ended, so that machine and builder do not hold each other."""
+    raise AssertionError("the text has ended")
+
+
+class Sprinter(Buffer):
+    """A reader of text that is all there, in the longest steps that regular expressions can make."""
+
+    #: the format that was recognised, where that is open
+    detected: str | None = None
+    #: markup was read: white space at the start of the text is the markup's, not the text's
+    marked = False
+    _lead = False
+    _fresh = True
+    _island: tuple[Transition, Any, list[str], int] | None = None
+    _opened = 0
+    _skipping = False
+    _spent = 0
+
+    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
+        super().__init__(base)
+        self.automaton = automaton
+        self.builder = builder
+        builder.slice = self.slice
+        self.config = config or automaton.start
+        self._opened = base
+        self._depth = builder.settings.max_depth
+        self._trims = self._lead_trims = automaton.trims
+
+    def _sprint(self, *, stop: bool) -> None:
+        """Read on as far as whole steps go, in text that is all there; with `stop`, to the next text at most.
+
+        What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
+        """
+        buffer, base, builder, config, pos = self.buffer, self.base, self.builder, self.config, self.pos
+        home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
+        while pos < end:
+            free = config.free
+            if free is None:
+                match = None
+                if config.markers:
+                    step = config.matcher or self._matcher(config)
+                    match = step.match(buffer, pos)
+                if match is None:
+                    self.config = config
+                    if not config.islands or (at := self._sprint_island(config, pos)) < 0:
+                        break
+                    pos, config = at, self.config
+                    continue
+            else:
+                text = free.terminal.short == "TEXT"
+                if config.ahead or not self._fresh or (stop and text and not builder.frames):
+                    break
+                step = free.target.finder or self._finder(free.target)
+                if end - pos > LONG:
+                    step = paths.step(free.target, "find long", HANDLERS)
+                match = step.find(buffer, pos)
+                if match is None:
+                    break
+                found = match.start()
+                if text or free.after or found == pos or free.terminal.short in trims:
+                    self._sprint_piece(free, text, pos, found)
+                    if config is home or config is start:
+                        self._opened = base + match.end()
+                else:
+                    FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
+                self.marked = True
+            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnbound]
+            for function, arg, group in path.ops:
+                function(builder, arg, match, group, base)
+            config = path.target
+            pos = match.end()
+        self.config, self.pos = config, pos
+
+    def _matcher(self, config: Config) -> Any:
+        config.matcher = paths.step(config, "match whole", HANDLERS)
+        return config.matcher
+
+    def _finder(self, config: Config) -> Any:
+        config.finder = paths.step(config, "find whole", HANDLERS)
+        return config.finder
+
+    def _sprint_piece(self, free: Transition, text: bool, start: int, end: int) -> None:
+        """Free text that is all there and ends at a marker."""
+        builder, base, role = self.builder, self.base, free.terminal.short
+        if text:
+            builder.safe = base + start
+        if end > start or role not in self._trims:
+            piece = self.buffer[start:end]
+            if role in self._trims:
+                if self.marked and not (text and builder.after_text):
+                    start = end - len(piece := piece.lstrip(BLANK))
+                piece = piece.rstrip(BLANK)
+            if piece:
+                FREE[role](builder, piece, base + start, base + start + len(piece))
+        if free.after or free.before:
+            self._operate(free, end, end)
+
+    def _sprint_island(self, config: Config, pos: int) -> int:
+        """An island that is all there: where it ends, or -1."""
+        buffer = self.buffer
+        char = buffer[pos]
+        if char in BLANK:
+            pos = self._past_blanks(pos)
+            char = buffer[pos : pos + 1]
+        step = config.json.get(char)
+        if step is not None:
+            found = islands.read_at(buffer, pos, self._depth)
+        else:
+            step, found = self._other_island(config, pos, char)
+        if found is None:
+            return -1
+        builder, base = self.builder, self.base
+        builder.last, end, builder.last_text = found
+        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
+        if bound:
+            place = Place(pos, end)
+            for function, arg, group in bound:
+                function(builder, arg, place, group, base)
+        self.config = step.target
+        return end
+
+    def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
+        """The island in another notation than JSON that begins with a character, and what it holds."""
+        for step in config.islands:
+            notation = islands.NOTATIONS[step.terminal.short]
+            if notation.may_begin(char):
+                return step, notation.read_at(self.buffer, pos, self._depth, True)
+        return None, None
+
+    def _past_blanks(self, pos: int) -> int:
+        """Where the white space ends that may stand between tokens."""
+        if not self.automaton.tables.ignore:
+            return pos
+        return BLANKS.match(self.buffer, pos).end()  # type: ignore[union-attr]
+
+    def _operate(self, step: Transition, start: int, end: int) -> None:
+        """Carry out the operations of a transition that no expression took."""
+        bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)
+        if bound:
+            place = Place(start, end)
+            for function, arg, group in bound:
+                function(self.builder, arg, place, group, self.base)
