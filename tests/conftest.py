@@ -38,12 +38,12 @@ class FormatSnapshots(AmberSnapshotExtension):
         return f"{TESTS}/../snapshots/{test_location.basename}"
 
     @classmethod
-    def discovery_dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003
+    def discovery_dirname(cls, *, test_location: PyTestLocation) -> str:
         """All of them, so that those of a format or test module that is gone are found."""
         return f"{TESTS}/../snapshots"
 
     @classmethod
-    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:  # noqa: ARG003
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
         """The format; `all` for a test without parameters."""
         _, bracket, parameters = test_location.testname.partition("[")
         return parameters.rstrip("]").partition("-")[0] if bracket else "all"

@@ -70,7 +70,9 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def wanted(message: dict[str, Any]) -> list[tuple[str, Any]]:
     """The calls of a message: names and arguments."""
     calls = [call["function"] for call in message.get("tool_calls") or []]
-    return [(c["name"], json.loads(c["arguments"]) if isinstance(c["arguments"], str) else c["arguments"]) for c in calls]
+    return [
+        (c["name"], json.loads(c["arguments"]) if isinstance(c["arguments"], str) else c["arguments"]) for c in calls
+    ]
 
 
 def read(text: str, name: str, tools: Any = None, prefix: str = "") -> list[tuple[str, Any]]:

@@ -41,7 +41,15 @@ calls = st.builds(
 
 def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Tools that say of every argument what type it has."""
-    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
+    kinds = {
+        str: "string",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        list: "array",
+        dict: "object",
+        type(None): "null",
+    }
     tools: dict[str, dict[str, Any]] = {}
     for call in made:
         known = tools.setdefault(call["name"], {})
@@ -71,10 +79,20 @@ def test_calls_read_back(name: str, made: list[dict[str, Any]]) -> None:
 
 def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
     """Only formats that write strings as they are may refuse one, and only one that holds markup or needs its type."""
-    if header(name).format in ("hermes", "json", "function_calls_json", "token_markers", "kimi_k2", "deepseek_v3_1", "harmony"):
+    if header(name).format in (
+        "hermes",
+        "json",
+        "function_calls_json",
+        "token_markers",
+        "kimi_k2",
+        "deepseek_v3_1",
+        "harmony",
+    ):
         return False
     held = [value for call in made for value in call["arguments"].values()]
-    return any([isinstance(v, str) or (isinstance(v, (list, dict)) and v) for v in held]) or len(typed(made)) < len(made)
+    return any([isinstance(v, str) or (isinstance(v, (list, dict)) and v) for v in held]) or len(typed(made)) < len(
+        made
+    )
 
 
 @pytest.mark.parametrize("name", CALLING)
@@ -111,7 +129,10 @@ def test_actions_read_back() -> None:
 
 
 def test_payloads_read_back() -> None:
-    made = [Text(text="Pick one.", span=(0, 0)), Payload(type="suggested_values", data=[{"label": "]", "value": '"'}], span=(0, 0))]
+    made = [
+        Text(text="Pick one.", span=(0, 0)),
+        Payload(type="suggested_values", data=[{"label": "]", "value": '"'}], span=(0, 0)),
+    ]
     reply = parse(render(made, "suggestions"), "suggestions")
     assert [(p.type, p.data) for p in reply.payloads] == [("suggested_values", [{"label": "]", "value": '"'}])]
     assert reply.text == "Pick one."
@@ -121,7 +142,10 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     code = "a</parameter>\n<parameter=b>"
     with pytest.raises(RenderError) as caught:
         render({"name": "save", "arguments": {"text": code}}, "qwen3_coder")
-    assert str(caught.value) == "`qwen3_coder` cannot carry the call of `save`: what it would write reads back as something else"
+    assert (
+        str(caught.value)
+        == "`qwen3_coder` cannot carry the call of `save`: what it would write reads back as something else"
+    )
 
 
 def test_what_a_format_has_no_words_for() -> None:

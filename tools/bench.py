@@ -63,12 +63,16 @@ def response(format_: str, calls: int, size: int) -> str:
         return "\n".join([lead, *blocks])
     if format_ == "qwen3_coder":
         rows = ["".join([f"<parameter={k}>\n{v}\n</parameter>\n" for k, v in value.items()]) for value in values]
-        return "\n".join([lead, *[f"<tool_call>\n<function=save_note>\n{row}</function>\n</tool_call>" for row in rows]])
+        return "\n".join(
+            [lead, *[f"<tool_call>\n<function=save_note>\n{row}</function>\n</tool_call>" for row in rows]]
+        )
     if format_ == "deepseek_v3_1":
         blocks = [f"<｜tool▁call▁begin｜>save_note<｜tool▁sep｜>{t}<｜tool▁call▁end｜>" for t in texts]
         return f"{lead}<｜tool▁calls▁begin｜>{''.join(blocks)}<｜tool▁calls▁end｜>"
     if format_ == "glm_4_5":
-        pairs = [[f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>\n" for k, v in value.items()] for value in values]
+        pairs = [
+            [f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>\n" for k, v in value.items()] for value in values
+        ]
         return "\n".join([lead, *[f"<tool_call>save_note\n{''.join(pair)}</tool_call>" for pair in pairs]])
     if format_ == "kimi_k2":
         opener, argument, closer = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
@@ -136,7 +140,11 @@ def whole(peers: Any, rounds: int) -> None:
             functions.append(lambda: [maker().detect_and_parse(t, tools) for t in texts])
         times = turns(functions, rounds)
         ratios.append(times[0] / times[-1])
-        print(f"  {name:40} {times[0] * 1e6:9.1f} {times[-1] * 1e6:9.1f} {ratios[-1]:7.2f}" if peers else f"  {name:40} {times[0] * 1e6:9.1f}")
+        print(
+            f"  {name:40} {times[0] * 1e6:9.1f} {times[-1] * 1e6:9.1f} {ratios[-1]:7.2f}"
+            if peers
+            else f"  {name:40} {times[0] * 1e6:9.1f}"
+        )
     if peers:
         print(f"  {'geometric mean':60} {mean(ratios):7.2f}")
 
@@ -172,7 +180,11 @@ def stream(peers: Any, rounds: int) -> None:
             functions.append(theirs)
         times = [t / len(pieces) for t in turns(functions, max(rounds // 8, 2))]
         ratios.append(times[0] / times[-1])
-        print(f"  {name:40} {times[0] * 1e6:9.2f} {times[-1] * 1e6:9.2f} {ratios[-1]:7.3f}" if peers else f"  {name:40} {times[0] * 1e6:9.2f}")
+        print(
+            f"  {name:40} {times[0] * 1e6:9.2f} {times[-1] * 1e6:9.2f} {ratios[-1]:7.3f}"
+            if peers
+            else f"  {name:40} {times[0] * 1e6:9.2f}"
+        )
     if peers:
         print(f"  {'geometric mean':60} {mean(ratios):7.3f}")
 
@@ -208,7 +220,8 @@ def detect(_: Any, rounds: int) -> None:
     for name in PEERS:
         texts = [response(name, *typical) for typical in TYPICAL]
         times = turns(
-            [lambda: [parse(t, tools=TOOLS) for t in texts], lambda: [parse(t, name, tools=TOOLS) for t in texts]], rounds
+            [lambda: [parse(t, tools=TOOLS) for t in texts], lambda: [parse(t, name, tools=TOOLS) for t in texts]],
+            rounds,
         )
         print(f"  {name:60} {times[0] / times[1]:7.2f}")
 
@@ -216,7 +229,9 @@ def detect(_: Any, rounds: int) -> None:
 def imports(_: Any, rounds: int) -> None:
     """Whole processes, as ratios to one that imports pydantic."""
     print("\nwhole processes, to `import pydantic`")
-    first = "import outspoken; outspoken.parse('<tool_call>\\n{\"name\": \"f\", \"arguments\": {}}\\n</tool_call>', 'hermes')"
+    first = (
+        'import outspoken; outspoken.parse(\'<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>\', \'hermes\')'
+    )
     programs = {
         "import pydantic": "import pydantic",
         "one pydantic model": "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int",

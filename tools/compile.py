@@ -22,7 +22,9 @@ def stale(folder: Path) -> dict[Path, str | None]:
 def main(arguments: list[str] | None = None) -> int:
     """Write the compiled grammars, or with `--check` say which are not current."""
     parser = argparse.ArgumentParser(prog="python -m tools.compile", description="Compile all grammars ahead.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where something is not current")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 where something is not current"
+    )
     check = parser.parse_args(arguments).check
     try:
         changed = stale(grammars_folder())

@@ -28,7 +28,9 @@ class Transition:
 
     __slots__ = ("terminal", "target", "before", "after", "cost", "bound")
 
-    def __init__(self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int) -> None:
+    def __init__(
+        self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int
+    ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         #: the operations as functions, once they were bound
         self.bound: tuple[tuple[Any, str, int], ...] | None = None
@@ -46,7 +48,19 @@ class Config:
     are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
     """
 
-    __slots__ = ("automaton", "stack", "free", "islands", "markers", "_ends", "_ahead", "_json", "engines", "finder", "matcher")
+    __slots__ = (
+        "automaton",
+        "stack",
+        "free",
+        "islands",
+        "markers",
+        "_ends",
+        "_ahead",
+        "_json",
+        "engines",
+        "finder",
+        "matcher",
+    )
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton

@@ -147,7 +147,11 @@ class Builder:
     def adopt(self, segments: list[Any]) -> None:
         """Take over segments that another builder made; text goes on with the text before it."""
         for segment in segments:
-            if type(segment) is Text and self._run_model in (Text, None) and (not self._run or self._run_end == segment.span[0]):
+            if (
+                type(segment) is Text
+                and self._run_model in (Text, None)
+                and (not self._run or self._run_end == segment.span[0])
+            ):
                 if not self._run:
                     self._run_model, self._run_start = Text, segment.span[0]
                 self._run.append(segment.text)
@@ -203,7 +207,9 @@ class Builder:
             return
         self.show(frame.start)
         self.flush()
-        self.segments.append(construct(JsonValue, {"kind": "json", "value": value, "raw": raw, "span": (frame.start, end)}))
+        self.segments.append(
+            construct(JsonValue, {"kind": "json", "value": value, "raw": raw, "span": (frame.start, end)})
+        )
         if self.events is not None:
             self.events.append(TextDelta(raw))
         self.settle(frame, end)
@@ -320,7 +326,12 @@ class Builder:
         self.segments.append(call)
         name = frame.name or ""
         if status == "truncated":
-            self.note("unclosed-call", f"the call of `{name}` never ends", span, label="opened here, and the text ends inside it")
+            self.note(
+                "unclosed-call",
+                f"the call of `{name}` never ends",
+                span,
+                label="opened here, and the text ends inside it",
+            )
         else:
             message = frame.problem or f"the call of `{name}` cannot be read"
             self.note("invalid-call", message, span, helps=("the raw text is kept; nothing was guessed",))

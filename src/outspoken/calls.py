@@ -138,7 +138,9 @@ class CallBuilder(Builder):
             frame.keyed = True
         elif key in frame.arguments:
             span = (frame.key_start, base + m.start(g))
-            self.note("repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning")
+            self.note(
+                "repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning"
+            )
         if frame.sending:
             self.send(frame, '"')
         elif self.events is not None:

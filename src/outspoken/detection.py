@@ -82,17 +82,33 @@ class Trial(Machine):
         nothing = not any([s.kind != "text" for s in segments])
         unknown = tools is not None and any([name not in tools for name in called])
         named = any([f.name for f in self.builder.frames])
-        return not self.ended, self.damaged, nothing, unknown, self.stopped_at() if self.ended else not named, self.name != first, self.name
+        return (
+            not self.ended,
+            self.damaged,
+            nothing,
+            unknown,
+            self.stopped_at() if self.ended else not named,
+            self.name != first,
+            self.name,
+        )
 
     def _run(self, *, final: bool) -> None:
         if not (self.ended or self.failed):
             super()._run(final=final)
 
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
-        if free.terminal.short == "CODE" and self.builder.frames[0].start == self._begun_at and not self.builder.segments:
+        if (
+            free.terminal.short == "CODE"
+            and self.builder.frames[0].start == self._begun_at
+            and not self.builder.segments
+        ):
             self.failed = True  # a code sample, which plain text reads as well
             return False
-        if free.terminal.short != "TEXT" or self.builder.frames or (self.begun and free.target is not self.automaton.home):
+        if (
+            free.terminal.short != "TEXT"
+            or self.builder.frames
+            or (self.begun and free.target is not self.automaton.home)
+        ):
             return super()._free(config, free, final=final)
         if self.begun:
             self.ended = True
@@ -102,7 +118,9 @@ class Trial(Machine):
         if match is None:
             self.failed = True
             return False
-        if not final and (match.partial or paths.still_open(step, self.buffer, self.pos, self.pos, match.lastindex) is not None):
+        if not final and (
+            match.partial or paths.still_open(step, self.buffer, self.pos, self.pos, match.lastindex) is not None
+        ):
             return False
         path = step.paths[match.lastindex]
         if path.grows and not final and match.end() == len(self.buffer):

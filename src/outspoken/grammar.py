@@ -99,10 +99,14 @@ def _terminal(name: str, definition: Any, written: tuple[str | None, str | None]
         growing, spanning = bounded and grows(regex), bounded and wide(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
-    return Terminal(name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else "")
+    return Terminal(
+        name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else ""
+    )
 
 
-def _states(analysis: Any, numbers: dict[Any, int], rules: list[Any]) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
+def _states(
+    analysis: Any, numbers: dict[Any, int], rules: list[Any]
+) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
     """The parse table with states numbered in the order in which they are met from the start."""
     table = analysis.parse_table
     start = table.start_states["start"]
@@ -119,7 +123,9 @@ def _states(analysis: Any, numbers: dict[Any, int], rules: list[Any]) -> tuple[t
         actions = table.states[state]
         states.append(
             {
-                str(symbol): order[actions[symbol][1]] if actions[symbol][0].name == "Shift" else -1 - numbers[actions[symbol][1]]
+                str(symbol): order[actions[symbol][1]]
+                if actions[symbol][0].name == "Shift"
+                else -1 - numbers[actions[symbol][1]]
                 for symbol in sorted(actions)
             }
         )

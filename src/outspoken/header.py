@@ -63,13 +63,29 @@ class Header:
 def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read."""
     fields = _fields(text, path)
-    known = {"format", "title", "models", "aliases", "source", "example", "trim", "values", "opened", "space", "actions"}
+    known = {
+        "format",
+        "title",
+        "models",
+        "aliases",
+        "source",
+        "example",
+        "trim",
+        "values",
+        "opened",
+        "space",
+        "actions",
+    }
     for key, (line, _) in fields.items():
         if key not in known:
-            raise GrammarError(path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"])
+            raise GrammarError(
+                path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"]
+            )
     get = {key: value for key, (_, value) in fields.items()}
     if not get.get("format"):
-        raise GrammarError(path, "the header has no `format`", helps=["the first line is `// format: <name of the file>`"])
+        raise GrammarError(
+            path, "the header has no `format`", helps=["the first line is `// format: <name of the file>`"]
+        )
     trim = frozenset(_list(get.get("trim", "")))
     if not trim <= _TRIMMABLE:
         raise GrammarError(path, f"`trim` names {', '.join(sorted(trim - _TRIMMABLE))}", line=fields["trim"][0])

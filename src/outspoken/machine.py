@@ -16,7 +16,6 @@ from .paths import bind
 from .sprint import BLANK, BLANKS, LONG, Sprinter, no_text
 
 
-
 class Machine(Sprinter):
     """Reads one text, whole or in chunks."""
 

@@ -62,7 +62,9 @@ class Step:
 
     __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
 
-    def __init__(self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]) -> None:
+    def __init__(
+        self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]
+    ) -> None:
         self.source = source
         self.paths = paths
         self.rivals = rivals

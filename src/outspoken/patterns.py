@@ -146,7 +146,9 @@ def _branch_grows(branches: list[list[Any]]) -> bool:
     for i, one in enumerate(literals):
         for j, other in enumerate(literals):
             if i != j and one is not None and other is not None and other.startswith(one):
-                raise UnsafePatternError(f"the alternative {one!r} begins {other!r}; make the rest a terminal of its own")
+                raise UnsafePatternError(
+                    f"the alternative {one!r} begins {other!r}; make the rest a terminal of its own"
+                )
     return any([_grows(branch) for branch in branches])
 
 

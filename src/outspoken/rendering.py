@@ -32,7 +32,9 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
     wanted: list[Wanted] = []
     for segment in segments:
         item = _wanted(segment, header)
-        wanted.append(renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item)
+        wanted.append(
+            renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
+        )
     text = write(automaton, tuple(wanted))
     if text is None:
         raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
@@ -49,7 +51,9 @@ def _segments(what: Any) -> list[Any]:
         return [_segment(what)]
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         return [_segment(part) for part in what]
-    raise TypeError(f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}")
+    raise TypeError(
+        f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}"
+    )
 
 
 def _segment(part: Any) -> Any:
@@ -92,7 +96,14 @@ def _is_text_of(call: ToolCall) -> bool:
 
 def _typed(segments: list[Any]) -> Tools | None:
     """Tools whose schemas say of every argument what type it has."""
-    kinds: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+    kinds: dict[type, str] = {
+        str: "string",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        list: "array",
+        dict: "object",
+    }
     properties: dict[str, dict[str, Any]] = {}
     for call in segments:
         if isinstance(call, ToolCall):
@@ -148,5 +159,7 @@ def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _listing(segments: list[Any]) -> str:
-    names = [f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments]
+    names = [
+        f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments
+    ]
     return " and ".join(names[:3]) or "nothing"

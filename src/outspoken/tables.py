@@ -70,7 +70,8 @@ class Tables:
             "ignore": self.ignore,
             "start": self.start,
             "terminals": [
-                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.wide), t.priority, t.first] for t in self.terminals.values()
+                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.wide), t.priority, t.first]
+                for t in self.terminals.values()
             ],
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
             "states": self.states,
@@ -88,7 +89,9 @@ class Tables:
         frames: dict[str, str] = data["frames"]
         return cls(
             header=Header.from_data(data["header"]),
-            terminals={t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7]) for t in data["terminals"]},
+            terminals={
+                t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7]) for t in data["terminals"]
+            },
             rules=tuple(Rule(*r) for r in data["rules"]),
             states=tuple(data["states"]),
             frames=tuple(frames.get(str(i), "") for i in range(len(data["states"]))),

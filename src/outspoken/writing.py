@@ -106,7 +106,9 @@ def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> 
     return found
 
 
-def _after(progress: Progress, ops: tuple[tuple[str, str], ...], wanted: tuple[Wanted, ...]) -> tuple[int, Progress] | None:
+def _after(
+    progress: Progress, ops: tuple[tuple[str, str], ...], wanted: tuple[Wanted, ...]
+) -> tuple[int, Progress] | None:
     """The progress after operations and what that costs; None where they contradict what is wanted."""
     cost = 0
     for name, arg in ops:
