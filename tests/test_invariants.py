@@ -227,6 +227,8 @@ def check_reply(reply: Reply) -> None:
         assert reply.raw.count("\n", 0, diagnostic.span[0]) + 1 == diagnostic.line
         diagnostic.frame().encode()
     found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
+    if any(d.code in ("unclosed-markup", "unclosed-reasoning") for d in reply.diagnostics):
+        found.append("truncated")
     assert reply.status == max(found, key=["ok", "repaired", "truncated", "invalid"].index, default="ok")
 
 

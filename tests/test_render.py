@@ -18,7 +18,8 @@ CALLING = [n for n in names() if n not in ("text", "suggestions", "ui_tars")]
 #: Strings that hold what formats use as markup, and what is hard to quote.
 HOSTILE = [
     "</tool_call>", "<tool_call>", "</parameter>", "</arg_value>", "</invoke>", "<|tool_call_end|>", "<｜tool▁sep｜>",
-    "<|call|>", "</function>", "\n</parameter>\n", '"', "'", "\\", "\\n", "\n", "\t", "{", "}", "[f(a=1)]", "```", "`", "é", "😀", "\u2028",
+    "<|call|>", "</function>", "\n</parameter>\n", '"', "'", "\\", "\\n", "\n", "\t", "{", "}", "[f(a=1)]", "```", "`",
+    "é", "😀", "\u2028",
     "true", "5", "null", " ", "<think>", "Action: wait()", "SUGGESTED_VALUES: [1]",
 ]  # fmt: skip
 
@@ -32,11 +33,7 @@ values: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 identifiers = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
-calls = st.builds(
-    lambda name, arguments: {"name": name, "arguments": arguments},
-    identifiers,
-    st.dictionaries(identifiers, values, max_size=4),
-)
+calls = st.fixed_dictionaries({"name": identifiers, "arguments": st.dictionaries(identifiers, values, max_size=4)})
 
 
 def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -90,9 +87,8 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
     ):
         return False
     held = [value for call in made for value in call["arguments"].values()]
-    return any([isinstance(v, str) or (isinstance(v, (list, dict)) and v) for v in held]) or len(typed(made)) < len(
-        made
-    )
+    bare = any(isinstance(v, str) or (v and isinstance(v, (list, dict))) for v in held)
+    return bare or len(typed(made)) < len(made)
 
 
 @pytest.mark.parametrize("name", CALLING)
@@ -121,7 +117,8 @@ def test_actions_read_back() -> None:
     point, other = Point(x=1, y=2, space="px_smart28"), Point(x=3.5, y=4, space="px_smart28")
     made = [
         Click(point=point, clicks=2), Drag(start=point, end=other), Scroll(point=point, direction="down"),
-        TypeText(text="it's \"so\"\nand so", submit=True), PressKeys(keys=["ctrl", "c"]), Wait(seconds=3), Complete(answer="Done."),
+        TypeText(text="it's \"so\"\nand so", submit=True), PressKeys(keys=["ctrl", "c"]), Wait(seconds=3),
+        Complete(answer="Done."),
     ]  # fmt: skip
     read = parse(render(made, "ui_tars"), "ui_tars").actions
     left_out = {"name", "raw", "span"}

@@ -18,12 +18,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from outspoken import StreamParser, parse
 
-TOOLS = [
+TOOLS: list[dict[str, Any]] = [
     {
         "type": "function",
         "function": {
@@ -63,9 +64,8 @@ def response(format_: str, calls: int, size: int) -> str:
         return "\n".join([lead, *blocks])
     if format_ == "qwen3_coder":
         rows = ["".join([f"<parameter={k}>\n{v}\n</parameter>\n" for k, v in value.items()]) for value in values]
-        return "\n".join(
-            [lead, *[f"<tool_call>\n<function=save_note>\n{row}</function>\n</tool_call>" for row in rows]]
-        )
+        blocks = [f"<tool_call>\n<function=save_note>\n{row}</function>\n</tool_call>" for row in rows]
+        return "\n".join([lead, *blocks])
     if format_ == "deepseek_v3_1":
         blocks = [f"<｜tool▁call▁begin｜>save_note<｜tool▁sep｜>{t}<｜tool▁call▁end｜>" for t in texts]
         return f"{lead}<｜tool▁calls▁begin｜>{''.join(blocks)}<｜tool▁calls▁end｜>"
@@ -89,7 +89,7 @@ TYPICAL = ((1, 60), (2, 260), (3, 520))
 def turns(functions: list[Callable[[], Any]], rounds: int) -> list[float]:
     """The best time of each function, in seconds, measured in turns."""
     best = [math.inf] * len(functions)
-    counts = []
+    counts: list[int] = []
     for function in functions:
         start = time.perf_counter()
         function()
@@ -128,16 +128,26 @@ def peer(peers: Any, format_: str) -> tuple[Any, Any]:
     return getattr(importlib.import_module(f"sglang.srt.function_call.{module}"), name), tools
 
 
+def reader(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
+    """A function that reads whole responses."""
+    return lambda: [parse(text, format_, tools=TOOLS) for text in texts]
+
+
+def peers_reader(peers: Any, texts: list[str], format_: str) -> Callable[[], Any]:
+    """A function with which the peer reads whole responses."""
+    maker, tools = peer(peers, format_)
+    return lambda: [maker().detect_and_parse(text, tools) for text in texts]
+
+
 def whole(peers: Any, rounds: int) -> None:
     """Whole responses: microseconds, and the ratio to the peer."""
     print("\nwhole responses, three sizes together        ours µs   peer µs   ratio")
     ratios: list[float] = []
     for name in PEERS:
         texts = [response(name, *typical) for typical in TYPICAL]
-        functions: list[Callable[[], Any]] = [lambda: [parse(t, name, tools=TOOLS) for t in texts]]
+        functions = [reader(texts, name)]
         if peers:
-            maker, tools = peer(peers, name)
-            functions.append(lambda: [maker().detect_and_parse(t, tools) for t in texts])
+            functions.append(peers_reader(peers, texts, name))
         times = turns(functions, rounds)
         ratios.append(times[0] / times[-1])
         print(
@@ -149,12 +159,28 @@ def whole(peers: Any, rounds: int) -> None:
         print(f"  {'geometric mean':60} {mean(ratios):7.2f}")
 
 
-def stream_all(name: str, pieces: list[str]) -> None:
-    """Read pieces to the end."""
-    parser = StreamParser(name, tools=TOOLS)
-    for piece in pieces:
-        parser.feed(piece)
-    parser.close()
+def streamer(pieces: list[str], format_: str) -> Callable[[], Any]:
+    """A function that reads pieces to the end."""
+
+    def run() -> None:
+        parser = StreamParser(format_, tools=TOOLS)
+        for piece in pieces:
+            parser.feed(piece)
+        parser.close()
+
+    return run
+
+
+def peers_streamer(peers: Any, pieces: list[str], format_: str) -> Callable[[], Any]:
+    """A function with which the peer reads pieces to the end."""
+    maker, tools = peer(peers, format_)
+
+    def run() -> None:
+        detector = maker()
+        for piece in pieces:
+            detector.parse_streaming_increment(piece, tools)
+
+    return run
 
 
 def cut(text: str) -> list[str]:
@@ -168,16 +194,9 @@ def stream(peers: Any, rounds: int) -> None:
     ratios: list[float] = []
     for name in PEERS:
         pieces = cut(response(name, 1, 4096))
-        functions: list[Callable[[], Any]] = [lambda: stream_all(name, pieces)]
+        functions = [streamer(pieces, name)]
         if peers:
-            maker, tools = peer(peers, name)
-
-            def theirs(maker: Any = maker, tools: Any = tools, pieces: list[str] = pieces) -> None:
-                detector = maker()
-                for piece in pieces:
-                    detector.parse_streaming_increment(piece, tools)
-
-            functions.append(theirs)
+            functions.append(peers_streamer(peers, pieces, name))
         times = [t / len(pieces) for t in turns(functions, max(rounds // 8, 2))]
         ratios.append(times[0] / times[-1])
         print(
@@ -194,7 +213,7 @@ def growth(_: Any, rounds: int) -> None:
     print("\nstreamed, cost of a character at 64 KB to that at 4 KB")
     for name in PEERS:
         small, large = cut(response(name, 1, 4096)), cut(response(name, 1, 65536))
-        times = turns([lambda: stream_all(name, small), lambda: stream_all(name, large)], max(rounds // 8, 2))
+        times = turns([streamer(small, name), streamer(large, name)], max(rounds // 8, 2))
         print(f"  {name:60} {times[1] / len(large) / (times[0] / len(small)):7.2f}")
 
 
@@ -210,7 +229,7 @@ def text(_: Any, rounds: int) -> None:
         home = automaton(name).home
         markers = [t.terminal.regex for t in (home.free.target if home.free else home).markers]
         search = regex.compile("|".join([f"(?:{m})" for m in markers])).search
-        times = turns([lambda: parse(prose, name), lambda: search(prose)], rounds)
+        times = turns([partial(parse, prose, name), partial(search, prose)], rounds)
         print(f"  {name:60} {times[0] / times[1]:7.2f}")
 
 
@@ -219,10 +238,7 @@ def detect(_: Any, rounds: int) -> None:
     print("\nformat open, to format named")
     for name in PEERS:
         texts = [response(name, *typical) for typical in TYPICAL]
-        times = turns(
-            [lambda: [parse(t, tools=TOOLS) for t in texts], lambda: [parse(t, name, tools=TOOLS) for t in texts]],
-            rounds,
-        )
+        times = turns([reader(texts), reader(texts, name)], rounds)
         print(f"  {name:60} {times[0] / times[1]:7.2f}")
 
 

@@ -7,11 +7,10 @@ once and kept. Parsing is then a walk from configuration to configuration.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from .tables import END, Tables, Terminal
-from .vocabulary import CLOSER, FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
+from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
 #: ("reopen", "tool_calls"), ("drop", ""), ("island", "").
@@ -132,7 +131,6 @@ class Automaton:
         self.start = self.config((tables.start,))
         #: Where parsing goes on after text: outside every segment.
         self.home = self.start.free.target if self.start.free else self.start
-        self._resync: Any = None
         names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
         #: the free text round which white space belongs to the markup
         self.trims = frozenset([names[t] for t in tables.header.trim])
@@ -145,19 +143,6 @@ class Automaton:
             found = self._configs[stack] = Config(self, stack)
             found.link()
             return found
-
-    def resync(self, partial: bool) -> Any:
-        """Finds where a call that cannot be read may have ended: a closer (group `close`), or an opener."""
-        if self._resync is None:
-            closers = [t.regex for t in sorted(self.tables.terminals.values(), key=order) if t.short.endswith(CLOSER)]
-            after = self.home.free.target if self.home.free else self.home
-            openers = [t.terminal.regex for t in after.markers]
-            parts = ([f"(?P<close>{'|'.join(closers)})"] if closers else ["(?P<close>(?!))"]) + openers
-            source = "|".join(parts)
-            import regex
-
-            self._resync = (re.compile(source).search, regex.compile(source).search)
-        return self._resync[partial]
 
     def transition(self, stack: Stack, name: str) -> Transition | None:
         """What a terminal does after a stack; None where it is not acceptable, or no terminal."""

@@ -289,15 +289,27 @@ class Builder:
         call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
         if call is not None:
             self.unfinished(call, end, "truncated")
-        elif self._run_model is Reasoning:
+        elif frames and frames[0].kinds == "think":
             self.flush("truncated")
-            self.status = "truncated"
-            self.note("unclosed-reasoning", "the reasoning is never closed", (frames[0].start, end), "warning")
+            self.worsen("truncated")
+            label = "opened here, and the text ends inside it"
+            span = (frames[0].start, end)
+            self.note("unclosed-reasoning", "the reasoning is never closed", span, "warning", label=label)
             self.safe = end
-        elif self.safe < end:
+        elif frames and frames[0].kinds == "code" and (self.after_text or self.safe <= frames[0].start):
+            self.show(end)
+        elif self.slice(max(self.safe, 0), end).strip():
             start = max(self.safe, 0)
             self.show(end)
-            self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end), "warning")
+            self.worsen("truncated")
+            self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end))
+        else:
+            self.note("unclosed-section", "the text ends before the section of calls does", (end, end), "warning")
+
+    def worsen(self, status: Status) -> None:
+        """The reply is no better than this."""
+        if STATUSES.index(status) > STATUSES.index(self.status):
+            self.status = status
 
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
@@ -309,7 +321,7 @@ class Builder:
         text = "".join(frame.parts or ())
         arguments: Any = frame.arguments if isinstance(frame.arguments, dict) else {}
         span = (max(frame.start, 0), end)
-        self.status = status if STATUSES.index(status) > STATUSES.index(self.status) else self.status
+        self.worsen(status)
         call = construct(
             ToolCall,
             {

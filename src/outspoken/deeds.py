@@ -38,7 +38,7 @@ class ActionBuilder(CallBuilder):
         values: dict[str, Any] = frame.arguments or {}
         action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span))
         if problem:
-            self.status = "invalid"
+            self.worsen("invalid")
             self.note("invalid-action", problem, span, helps=("the raw text is kept in `raw`; nothing was guessed",))
         self.segments.append(action)
         if self.events is not None:

@@ -18,7 +18,6 @@ from .deeds import ActionBuilder
 from .buffer import LEFT
 from .machine import Machine
 from .operations import HANDLERS
-from .replies import STATUSES
 from .tables import Terminal
 
 #: The format that reads what no other one claims.
@@ -127,7 +126,7 @@ class Trial(Machine):
             return False
         self.begun = True
         self._close_free(free, self.pos)
-        self._opened = self.base + match.end()
+        self._opened_at, self._opened = self.base + self.pos, self.base + match.end()
         self._take(path, match)
         return True
 
@@ -307,8 +306,7 @@ class Detector(Machine):
         if own.envelope_content is not None:
             builder.envelope_content = (builder.envelope_content or "") + own.envelope_content
         builder.more = builder.more if own.more is None else own.more
-        if STATUSES.index(own.status) > STATUSES.index(builder.status):
-            builder.status = own.status
+        builder.worsen(own.status)
         if self.detected is None:
             self.detected = best.name
         self._lead_trims = best.automaton.trims

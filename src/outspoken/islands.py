@@ -45,6 +45,8 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     except (StopIteration, ValueError, RecursionError):
         return None
     piece = text[pos:end]
+    if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:  # type: ignore[union-attr]
+        return None
     if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and _too_deep(piece, max_depth):
         return None
     if "\\" in piece and "\\u" in piece:

@@ -13,6 +13,7 @@ from . import islands, paths
 from .automaton import Config, Transition
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
+from .resync import Resync, outside_of_call, resync
 from .sprint import BLANK, BLANKS, LONG, Sprinter, no_text
 
 
@@ -45,7 +46,7 @@ class Machine(Sprinter):
     def _is_plain(self, chunk: str) -> bool:
         """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""
         free = self.config.free
-        if free is None or self._lead or self._skipping or self._island is not None:
+        if free is None or self._lead or self._resync is not None or self._island is not None:
             return False
         if chunk[-1] in BLANK and free.terminal.short in self._trims:
             return False
@@ -62,14 +63,14 @@ class Machine(Sprinter):
     def _run(self, *, final: bool) -> None:
         going = True
         while going:
-            if final and self._island is None and not self._skipping:
+            if final and self._island is None and self._resync is None:
                 self._sprint(stop=False)
                 if self.pos == len(self.buffer) and self._fresh and self.config.end() == ():
                     return
             if self._island is not None:
                 going = self._island_on(final=final)
-            elif self._skipping:
-                going = self._skip(final=final)
+            elif self._resync is not None:
+                going = self._skip(self._resync, final=final)
             elif self.config.free is None:
                 going = self._token(self.config, final=final)
             else:
@@ -92,7 +93,8 @@ class Machine(Sprinter):
             self._fresh = False
             if role == "TEXT":
                 self.builder.safe = self.base + pos
-            self._lead = self.marked and role in self._lead_trims and not (role == "TEXT" and self.builder.after_text)
+            trims = self._lead_trims if role == "TEXT" else self._trims
+            self._lead = self.marked and role in trims and not (role == "TEXT" and self.builder.after_text)
         step = self._step(free, ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
@@ -113,7 +115,7 @@ class Machine(Sprinter):
             self._piece(role, start, closed=True, final=False)
         self._close_free(free, start)
         if config is self.automaton.home or config is self.automaton.start:
-            self._opened = self.base + match.end()
+            self._opened_at, self._opened = self.base + start, self.base + match.end()
         self._take(path, match)
         return True
 
@@ -203,7 +205,14 @@ class Machine(Sprinter):
             notation = islands.NOTATIONS[step.terminal.short]
             if notation.may_begin(buffer[pos]):
                 return self._island_at(step, notation, final=final)
+        if final and self._is_cut(config, pos):
+            return False
         return self._fail(pos)
+
+    def _is_cut(self, config: Config, pos: int) -> bool:
+        """Does the text end inside a marker?"""
+        match = paths.step(config, "match partial", HANDLERS).match(self.buffer, pos, partial=True) if config.markers else None
+        return match is not None and match.partial
 
     # islands
 
@@ -253,17 +262,17 @@ class Machine(Sprinter):
     def _fail(self, pos: int, end: int | None = None) -> bool:
         """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none)."""
         builder, base = self.builder, self.base
-        call = next((f for f in reversed(builder.frames) if f.index >= 0), None)
         after = end if end is not None else pos
         self._fresh = True
-        self.config = self.automaton.home
-        if call is not None:
-            builder.frames = [call]
+        broken = next((i for i in reversed(range(len(builder.frames))) if builder.frames[i].index >= 0), None)
+        if broken is not None:
+            del builder.frames[broken + 1 :]
+            self._resync = resync(self.automaton, outside_of_call(self.automaton, self.config))
             self.pos = after
-            self._skipping = True
             return True
+        self.config = self.automaton.home
         builder.frames.clear()
-        resume = self._opened if self._opened > builder.safe else base + after
+        resume = self._behind_opener() if self._opened > builder.safe else base + after
         self._spent += base + after - resume
         if self._spent > 4096 + 8 * max(base + after, 0):
             resume = max(resume, base + after)
@@ -271,20 +280,38 @@ class Machine(Sprinter):
         self.rewind(resume)
         return True
 
-    def _skip(self, *, final: bool) -> bool:
+    def _behind_opener(self) -> int:
+        """The offset behind the marker that led out of plain text."""
+        self.rewind(self._opened_at)
+        home = self.automaton.home
+        step = paths.step(home.free.target if home.free else home, "find partial", HANDLERS)
+        match = step.match(self.buffer, self.pos)
+        return self.base + match.end()
+
+    def _skip(self, sync: Resync, *, final: bool) -> bool:
         """Look for the end of a call that cannot be read."""
-        match = self.automaton.resync(not final)(self.buffer, self.pos, **({} if final else {"partial": True}))
-        builder = self.builder
-        if match is None or (not final and match.partial):
-            self.pos = len(self.buffer) if match is None else match.start()
-            if not final:
+        buffer, pos, builder = self.buffer, self.pos, self.builder
+        match = sync.find(buffer, pos) if final else sync.find_partial(buffer, pos, partial=True)
+        if not final:
+            held = None if match is None else match.start()
+            if match is not None and not match.partial:
+                held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
+                if held is None and sync.places[match.lastindex][2] and match.end() == len(buffer):
+                    held = match.start()
+            if match is None or held is not None:
+                self.pos = len(buffer) if held is None else held
                 return False
-            end = len(self.buffer)
-        else:
-            end = match.end() if match["close"] is not None else match.start()
-        self._skipping = False
+        self._resync = None
+        config, inside = self.automaton.home, False
+        end = len(buffer)
+        if match is not None:
+            config, inside, _ = sync.places[match.lastindex]
+            end = match.end() if inside else match.start()
         self.pos = self.scan = end
+        self.config = config
         builder.unfinished(builder.frames.pop(), self.base + end, "invalid")
+        if config is self.automaton.home:
+            builder.frames.clear()
         self.marked = True
         return True
 

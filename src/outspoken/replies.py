@@ -94,7 +94,8 @@ class Reply(BaseModel):
     """One response, read.
 
     `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
-    the markup between them tile `raw`, so nothing of the response is lost.
+    the markup between them tile `raw`, so nothing of the response is lost. `status` is the worst of the segments', and
+    "truncated" where the text ends inside markup.
 
     `envelope` says that the model itself wrote an object with the calls or with its wish for another turn;
     `envelope_content` and `needs_more_work` are what that object says, None where it does not.

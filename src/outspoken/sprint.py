@@ -10,6 +10,7 @@ from .automaton import Automaton, Config, Transition
 from .buffer import Buffer
 from .builder import Builder
 from .operations import FREE, HANDLERS, Place
+from .resync import Resync
 
 #: Free text that is longer than this is searched by the engine that is faster on long texts.
 LONG = 2048
@@ -33,8 +34,8 @@ class Sprinter(Buffer):
     _lead = False
     _fresh = True
     _island: tuple[Transition, Any, list[str], int] | None = None
-    _opened = 0
-    _skipping = False
+    _opened = _opened_at = 0
+    _resync: Resync | None = None
     _spent = 0
 
     def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
@@ -81,7 +82,7 @@ class Sprinter(Buffer):
                 if text or free.after or found == pos or free.terminal.short in trims:
                     self._sprint_piece(free, text, pos, found)
                     if config is home or config is start:
-                        self._opened = base + match.end()
+                        self._opened_at, self._opened = base + found, base + match.end()
                 else:
                     FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
                 self.marked = True
@@ -108,7 +109,7 @@ class Sprinter(Buffer):
         if end > start or role not in self._trims:
             piece = self.buffer[start:end]
             if role in self._trims:
-                if self.marked and not (text and builder.after_text):
+                if self.marked and not (text and (builder.after_text or "TEXT" not in self._lead_trims)):
                     start = end - len(piece := piece.lstrip(BLANK))
                 piece = piece.rstrip(BLANK)
             if piece:
