@@ -236,7 +236,8 @@ class Builder:
     def end_unread(self, arg: str, m: Any, g: int, base: int) -> None:
         """Something is complete that the format has a place for, but that says nothing. It is left out."""
         frame, end = self.frames.pop(), base + m.end(g)
-        self.note("unread-entry", "an entry of the calls has no name, and is left out", (frame.start, end), "warning")
+        message = "this has no place in a call, or stands where one did already; it is left out"
+        self.note("unread-entry", message, (frame.start, end), "warning")
         self._ended_at = frame.start
 
     def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:
@@ -300,9 +301,12 @@ class Builder:
             self.show(end)
         elif self.slice(max(self.safe, 0), end).strip():
             start = max(self.safe, 0)
-            self.show(end)
             self.worsen("truncated")
-            self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end))
+            if frames and start > frames[0].start:
+                self.note("unclosed-markup", "the text ends inside markup of which a part was read", (start, end))
+            else:
+                self.show(end)
+                self.note("unclosed-markup", "the text ends inside markup, which is kept as text", (start, end))
         else:
             self.note("unclosed-section", "the text ends before the section of calls does", (end, end), "warning")
 

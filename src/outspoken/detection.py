@@ -266,7 +266,7 @@ class Detector(Machine):
         trials = self._trials = [t for t in self._trials if not t.failed]
         if not trials:
             return self._nobody()
-        best = min(trials, key=lambda t: t.rank(self.detected))
+        best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
         if not best.ended and (final or over):
             self._trials = [best]

@@ -35,6 +35,19 @@ class Machine(Sprinter):
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
+        if self._waiting:
+            # white space behind white space that is held decides nothing
+            self._blanks.append(chunk)
+            if not chunk.strip(BLANK):
+                return
+            chunk = "".join(self._blanks)
+            self._blanks.clear()
+            self._waiting = False
+        self._feed(chunk)
+        if self.pos < len(self.buffer) and not chunk.strip(BLANK):
+            self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)  # type: ignore[union-attr]
+
+    def _feed(self, chunk: str) -> None:
         if self._fresh or self.pos < len(self.buffer) or not self._is_plain(chunk):
             self.add(chunk)
             if self._island is None or self._island_on(final=False):
@@ -55,6 +68,9 @@ class Machine(Sprinter):
 
     def close(self) -> None:
         """The text has ended."""
+        if self._blanks:
+            self.add("".join(self._blanks))
+            self._blanks.clear()
         self._run(final=True)
         self._end()
 

@@ -37,6 +37,8 @@ class Sprinter(Buffer):
     _opened = _opened_at = 0
     _resync: Resync | None = None
     _spent = 0
+    #: what is held is white space; more of it waits here
+    _waiting = False
 
     def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0, config: Config | None = None) -> None:
         super().__init__(base)
@@ -45,6 +47,7 @@ class Sprinter(Buffer):
         builder.slice = self.slice
         self.config = config or automaton.start
         self._opened = base
+        self._blanks: list[str] = []
         self._depth = builder.settings.max_depth
         self._trims = self._lead_trims = automaton.trims
 
