@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -160,10 +160,7 @@ class UnknownAction(BaseAction):
 
 
 Action = Annotated[
-    Union[
-        Click, LongPress, Move, Drag, Scroll, TypeText, PressKeys, Navigate, OpenApp, DeviceButton, Wait, Screenshot,
-        Complete, AskUser, UnknownAction,
-    ],
+    Click | LongPress | Move | Drag | Scroll | TypeText | PressKeys | Navigate | OpenApp | DeviceButton | Wait | Screenshot | Complete | AskUser | UnknownAction,
     Field(discriminator="type"),
 ]  # fmt: skip
 

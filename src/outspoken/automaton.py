@@ -68,7 +68,7 @@ class Config:
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
-        self._ends: tuple[Op, ...] | None | bool = False
+        self._ends: tuple[Op, ...] | bool | None = False
         self._ahead: list[Transition] | None = None
         self._json: dict[str, Transition] | None = None
         self.free: Transition | None = None

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from . import paths, registry
 from .automaton import Automaton, Config, Transition, order
+from .buffer import LEFT
 from .builder import Builder
 from .deeds import ActionBuilder
-from .buffer import LEFT
 from .machine import Machine
 from .operations import HANDLERS
 from .tables import Terminal

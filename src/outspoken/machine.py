@@ -227,7 +227,11 @@ class Machine(Sprinter):
 
     def _is_cut(self, config: Config, pos: int) -> bool:
         """Does the text end inside a marker?"""
-        match = paths.step(config, "match partial", HANDLERS).match(self.buffer, pos, partial=True) if config.markers else None
+        match = (
+            paths.step(config, "match partial", HANDLERS).match(self.buffer, pos, partial=True)
+            if config.markers
+            else None
+        )
         return match is not None and match.partial
 
     # islands

@@ -5,7 +5,7 @@ A grammar is used in its compiled form where that is current; it is compiled, wh
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from .automaton import Automaton
@@ -60,14 +60,14 @@ def resolve(name: str) -> str:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def header(name: str) -> Header:
     """What a format says of itself."""
     path = grammars_folder() / f"{name}.lark"
     return read_header(path.read_text("utf-8"), str(path))
 
 
-@lru_cache(maxsize=None)
+@cache
 def automaton(name: str) -> Automaton:
     """The automaton of a format, by its exact name; made once in a process."""
     return Automaton(tables(name))

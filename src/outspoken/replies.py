@@ -6,7 +6,7 @@ Every span is a pair `(start, end)` of offsets, in characters, into the raw text
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -85,7 +85,7 @@ class JsonValue(BaseModel):
     span: Span
 
 
-Segment = Annotated[Union[Text, Reasoning, ToolCall, Action, Payload, JsonValue], Field(discriminator="kind")]
+Segment = Annotated[Text | Reasoning | ToolCall | Action | Payload | JsonValue, Field(discriminator="kind")]
 
 _S = TypeVar("_S", bound=BaseModel)
 

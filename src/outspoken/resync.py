@@ -29,7 +29,9 @@ class Resync:
         source = "|".join([f"({terminal.regex})" for terminal, _, _ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
-        self.rivals: list[tuple[Any, int]] = [(regex.compile(t.regex), i) for i, (t, _, _) in enumerate(ordered, 1) if t.wide]
+        self.rivals: list[tuple[Any, int]] = [
+            (regex.compile(t.regex), i) for i, (t, _, _) in enumerate(ordered, 1) if t.wide
+        ]
         self.places = {i: (config, inside, t.grows) for i, (t, config, inside) in enumerate(ordered, 1)}
 
 

@@ -29,6 +29,7 @@ FRAMES = frozenset({"think", "code", "tool_call", "call_id", "action", "payload"
 #: Rules that hand the value just read to the frame round them.
 FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "positional"})
 
+
 def short(name: str) -> str:
     """The name without Lark's import prefix: `_shared__json_call__NAME_KEY` is `_NAME_KEY`."""
     if "__" not in name.strip("_"):
