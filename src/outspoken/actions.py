@@ -19,7 +19,7 @@ from .header import Header
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 #: The spaces in which models write coordinates. `px`: pixels of the screen. `px_smart28`, `px_smart32`: pixels of the
-#: image after it was resized to multiples of 28 or 32. `rel1000`, `rel999`: 0 to 1000 or 999 on each axis. `unit`: 0 to 1.
+#: image after it was resized to multiples of 28 or 32. `rel1000`, `rel999`, `unit`: 0 to 1000, 999 or 1 on each axis.
 Space = Literal["px", "px_sent", "px_smart28", "px_smart32", "rel1000", "rel999", "unit"]
 
 
@@ -38,7 +38,7 @@ class Point(BaseModel):
 
 
 class BaseAction(BaseModel):
-    """What all actions share. `name` is the model's own word for it, `raw` the text it wrote, `extra` what is left over."""
+    """What all actions share: `name` is the model's own word for it, `raw` the text it wrote, `extra` what is left."""
 
     model_config = _FROZEN
 
@@ -160,7 +160,8 @@ class UnknownAction(BaseAction):
 
 
 Action = Annotated[
-    Click | LongPress | Move | Drag | Scroll | TypeText | PressKeys | Navigate | OpenApp | DeviceButton | Wait | Screenshot | Complete | AskUser | UnknownAction,
+    Click | LongPress | Move | Drag | Scroll | TypeText | PressKeys | Navigate | OpenApp | DeviceButton | Wait
+    | Screenshot | Complete | AskUser | UnknownAction,
     Field(discriminator="type"),
 ]  # fmt: skip
 
@@ -258,7 +259,7 @@ def read_point(value: Any, space: str, name: str = "point") -> Point:
     text = _TAGS.sub(" ", value) if isinstance(value, str) else str(value)
     match = _POINT.fullmatch(text.replace("(", " ").replace(")", " ").replace("[", " ").replace("]", " "))
     numbers = [float(n) for n in _NUMBER.findall(match[1])] if match else []
-    if len(numbers) not in (2, 4) or not all([math.isfinite(n) for n in numbers]):
+    if len(numbers) not in (2, 4) or not all(math.isfinite(n) for n in numbers):
         raise ValueError(f"needs a point or a box in `{name}`: 2 or 4 numbers, got {len(numbers) or repr(value)[:40]}")
     if len(numbers) == 2:
         return construct(Point, {"x": numbers[0], "y": numbers[1], "space": space, "box": None})
@@ -316,10 +317,10 @@ def action_arguments(header: Header, action: BaseAction) -> tuple[str, dict[str,
             continue
         constants = {**{k: f.default for k, f in meaning.model.model_fields.items()}, **meaning.constants}
         fixed = [k for k in ("button", "clicks") if k in meaning.model.model_fields and k not in meaning.sources]
-        if any([getattr(action, k) != constants[k] for k in fixed]):
+        if any(getattr(action, k) != constants[k] for k in fixed):
             continue
         given = {field: getattr(action, field) for field in meaning.sources}
-        if any([v is not None and field not in _READERS for field, v in given.items()]):
+        if any(v is not None and field not in _READERS for field, v in given.items()):
             continue
         arguments = {meaning.sources[f][0]: _written(action, f, v) for f, v in given.items() if v is not None}
         return name, {**arguments, **action.extra}

@@ -7,7 +7,7 @@ once and kept. Parsing is then a walk from configuration to configuration.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from .tables import END, Tables, Terminal
 from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
@@ -68,7 +68,7 @@ class Config:
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
-        self._ends: tuple[Op, ...] | bool | None = False
+        self._ends: tuple[Op, ...] | Literal[False] | None = False
         self._ahead: list[Transition] | None = None
         self._json: dict[str, Transition] | None = None
         self.free: Transition | None = None
@@ -114,7 +114,7 @@ class Config:
         if self._ends is False:
             advanced = self.automaton.advance(self.stack, END)
             self._ends = None if advanced is None else advanced[1]
-        return self._ends  # type: ignore[return-value]
+        return self._ends
 
 
 def order(terminal: Terminal) -> tuple[int, int, str]:

@@ -13,11 +13,13 @@ class Buffer:
     length of the raw text so far. What the prompt had opened is read at negative offsets.
     """
 
-    base = 0
-    pos = 0
-    buffer = ""
+    base: int = 0
+    pos: int = 0
+    buffer: str = ""
     #: from where on free text is searched: before it, nothing can begin
-    scan = 0
+    scan: int = 0
+    length: int
+    origin: int
 
     def __init__(self, base: int) -> None:
         self.base = self.length = self.origin = base

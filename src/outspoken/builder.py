@@ -8,7 +8,7 @@ are called as `operation(builder, arg, m, g, base)`, where group `g` of the matc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from .construct import construct
 from .events import Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallUnfinished
@@ -315,6 +315,9 @@ class Builder:
         if STATUSES.index(status) > STATUSES.index(self.status):
             self.status = status
 
+    def island_piece(self, role: str, text: str) -> None:
+        """A piece of an island that is still being read."""
+
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
 
@@ -323,7 +326,8 @@ class Builder:
         self.flush()
         self.complete_text(frame)
         text = "".join(frame.parts or ())
-        arguments: Any = frame.arguments if isinstance(frame.arguments, dict) else {}
+        found = frame.arguments
+        arguments = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
         span = (max(frame.start, 0), end)
         self.worsen(status)
         call = construct(

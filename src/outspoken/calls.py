@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, cast
 
 from .builder import Builder, Frame
 from .construct import given, make, set_extra, set_given, set_private, set_values
@@ -82,8 +82,9 @@ class CallBuilder(Builder):
                 value = ""
         if value is None:
             return {}, "{}"
-        if not isinstance(value, dict):
-            frame.problem = f"the arguments of `{frame.name or ''}` are not a JSON object"
+        if isinstance(value, dict):
+            return cast("dict[str, Any]", value), text
+        frame.problem = f"the arguments of `{frame.name or ''}` are not a JSON object"
         return value, text
 
     # arguments one by one

@@ -69,7 +69,7 @@ class Trial(Machine):
         """Is what it read only text, as it was written?"""
         self.builder.flush()
         segments = self.builder.segments
-        if any([s.kind != "text" for s in segments]):
+        if any(s.kind != "text" for s in segments):
             return False
         return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
 
@@ -78,9 +78,9 @@ class Trial(Machine):
         tools = self.builder.tools
         segments = self.builder.segments
         called = [s.name for s in segments if s.kind == "tool_call"]
-        nothing = not any([s.kind != "text" for s in segments])
-        unknown = tools is not None and any([name not in tools for name in called])
-        named = any([f.name for f in self.builder.frames])
+        nothing = not any(s.kind != "text" for s in segments)
+        unknown = tools is not None and any(name not in tools for name in called)
+        named = any(f.name for f in self.builder.frames)
         return (
             not self.ended,
             self.damaged,
@@ -159,7 +159,7 @@ def _openers() -> _Openers:
         for step in _home_markers(registry.automaton(name)):
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             own = step.target.ahead or step.target.islands
-            if own or not any([p.pattern == regex or (written and p.fullmatch(written)) for p in plain]):
+            if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in plain):
                 owners.setdefault(regex, []).append(name)
                 terminals[regex] = step.terminal
     ordered = sorted(terminals.values(), key=order)

@@ -7,7 +7,7 @@ unfinished (`ToolCallUnfinished`), and text that was sent stays text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .actions import Action
@@ -82,14 +82,14 @@ class Done:
     reply: Reply
 
 
-Event = Union[
-    TextDelta,
-    ReasoningDelta,
-    ToolCallStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallUnfinished,
-    ActionParsed,
-    PayloadParsed,
-    Done,
-]
+Event = (
+    TextDelta
+    | ReasoningDelta
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | ToolCallUnfinished
+    | ActionParsed
+    | PayloadParsed
+    | Done
+)

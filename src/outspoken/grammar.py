@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from lark import Lark, Tree
+from lark import Lark, Tree, load_grammar
 from lark.common import ParserConf
 from lark.exceptions import GrammarError as LarkGrammarError
 from lark.exceptions import LarkError
-from lark.load_grammar import PrepareLiterals, TerminalTreeToPattern
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from .errors import GrammarError
@@ -21,7 +20,8 @@ from .sources import sources
 from .tables import Rule, Tables, Terminal
 from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
 
-_LITERALS: Any = PrepareLiterals() * TerminalTreeToPattern()
+_LOADING: Any = load_grammar
+_LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
 
 
 def compile_grammar(path: Path) -> Tables:
@@ -79,11 +79,15 @@ def _written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
 
 def _is_literal(option: Any) -> bool:
     """Is an alternative of a terminal one string or one regular expression?"""
-    while isinstance(option, Tree) and option.data != "literal":
+    while _is_tree(option) and option.data != "literal":
         if len(option.children) != 1:
             return False
         option = option.children[0]
-    return isinstance(option, Tree)
+    return _is_tree(option)
+
+
+def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
+    return isinstance(node, Tree)
 
 
 def _terminal(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:

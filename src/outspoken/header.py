@@ -25,8 +25,8 @@ class Header:
     `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
     text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
-    response (`<|start|>assistant`); `\\n` stands for a line break. `space` is the coordinate space of points, `actions` maps the format's action names to the
-    vocabulary of actions.
+    response (`<|start|>assistant`); `\\n` stands for a line break. `space` is the coordinate space of points, `actions`
+    maps the format's action names to the vocabulary of actions.
     """
 
     format: str
@@ -50,14 +50,13 @@ class Header:
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Header:
         """The inverse of `to_data`."""
-        return cls(
-            **{
-                **data,
-                "trim": frozenset(data["trim"]),
-                "models": tuple(data["models"]),
-                "aliases": tuple(data["aliases"]),
-            }
-        )
+        values: dict[str, Any] = {
+            **data,
+            "trim": frozenset(data["trim"]),
+            "models": tuple(data["models"]),
+            "aliases": tuple(data["aliases"]),
+        }
+        return cls(**values)
 
 
 def read_header(text: str, path: str) -> Header:

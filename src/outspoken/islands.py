@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, cast
 
 from .vocabulary import JSON_FIRST
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
-_SCALAR = re.compile(r"[A-Za-z0-9+.\-]*")
+#: may be empty: it always matches
+_SCALAR: Any = re.compile(r"[A-Za-z0-9+.\-]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,7 +31,7 @@ def _finite(text: str) -> float:
 
 
 _INFINITY = float("inf")
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))
 _scan_once: Any = _DECODER.scan_once
 
 
@@ -39,13 +40,13 @@ class NotJson(ValueError):
 
 
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
-    """The JSON value that begins at `pos`, its end and its text, in one step; None where there is none that is sound."""
+    """The JSON value that begins at `pos`, its end and its text, in one step; None where no sound one begins."""
     try:
         value, end = _scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
     piece = text[pos:end]
-    if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:  # type: ignore[union-attr]
+    if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:
         return None
     if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and _too_deep(piece, max_depth):
         return None
@@ -119,7 +120,7 @@ class JsonScanner:
             self._started = True
             self._scalar = text[pos] not in '"{['
         if self._scalar:
-            end = _SCALAR.match(text, pos).end()  # type: ignore[union-attr]
+            end = _SCALAR.match(text, pos).end()
             return end, end < length
         while pos < length:
             if self._escaped:

@@ -14,7 +14,7 @@ from .automaton import Config, Transition
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
 from .resync import Resync, outside_of_call, resync
-from .sprint import BLANK, BLANKS, LONG, Sprinter, no_text
+from .sprint import BLANK, BLANKS, LONG, Island, Sprinter, no_text
 
 
 class Machine(Sprinter):
@@ -45,21 +45,21 @@ class Machine(Sprinter):
             self._waiting = False
         self._feed(chunk)
         if self.pos < len(self.buffer) and not chunk.strip(BLANK):
-            self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)  # type: ignore[union-attr]
+            self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)
 
     def _feed(self, chunk: str) -> None:
-        if self._fresh or self.pos < len(self.buffer) or not self._is_plain(chunk):
+        free = self.config.free
+        if free is None or self._fresh or self.pos < len(self.buffer) or not self._is_plain(free, chunk):
             self.add(chunk)
-            if self._island is None or self._island_on(final=False):
+            if self._island is None or self._island_on(self._island, final=False):
                 self._run(final=False)
             return
         start = self.add_read(chunk)
-        FREE[self.config.free.terminal.short](self.builder, chunk, start, self.length)  # type: ignore[union-attr]
+        FREE[free.terminal.short](self.builder, chunk, start, self.length)
 
-    def _is_plain(self, chunk: str) -> bool:
+    def _is_plain(self, free: Transition, chunk: str) -> bool:
         """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""
-        free = self.config.free
-        if free is None or self._lead or self._resync is not None or self._island is not None:
+        if self._lead or self._resync is not None or self._island is not None:
             return False
         if chunk[-1] in BLANK and free.terminal.short in self._trims:
             return False
@@ -84,7 +84,7 @@ class Machine(Sprinter):
                 if self.pos == len(self.buffer) and self._fresh and self.config.end() == ():
                     return
             if self._island is not None:
-                going = self._island_on(final=final)
+                going = self._island_on(self._island, final=final)
             elif self._resync is not None:
                 going = self._skip(self._resync, final=final)
             elif self.config.free is None:
@@ -161,7 +161,7 @@ class Machine(Sprinter):
         """Hand on free text up to `end`, without the white space that belongs to markup."""
         buffer, start = self.buffer, self.pos
         if self._lead:
-            start = BLANKS.match(buffer, start, end).end()  # type: ignore[union-attr]
+            start = BLANKS.match(buffer, start, end).end()
             if start == end:
                 self.pos = end
                 return
@@ -248,9 +248,9 @@ class Machine(Sprinter):
         self._island = (step, notation.scanner(self._depth), [], self.base + self.pos)
         return True
 
-    def _island_on(self, *, final: bool) -> bool:
+    def _island_on(self, island: Island, *, final: bool) -> bool:
         """Go on in an island."""
-        step, scanner, pieces, begun = self._island  # type: ignore[misc]
+        step, scanner, pieces, begun = island
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             piece = self.buffer[self.pos : end]

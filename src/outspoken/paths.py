@@ -117,8 +117,8 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
             import regex as module
         lead = None if kind == "find" else compiler.blank
         groups = sorted(compiler.paths)
-        wide = [(t.terminal.regex, g) for t, g in zip(markers, groups) if t.terminal.wide and mode == "partial"]
-        rivals = [(module.compile(regex), group) for regex, group in wide]
+        wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
+        rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
         found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
         found.quick = quick([t.terminal for t in markers]) if mode == "partial" and kind == "find" else None
         return found
@@ -126,7 +126,7 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
 
 def quick(terminals: list[Terminal]) -> Any:
     """A search for the characters that may begin one of the terminals; None where any may."""
-    if not all([t.first for t in terminals]):
+    if not all(t.first for t in terminals):
         return None
     chars = sorted({c for t in terminals for c in t.first})
     return re.compile(f"[{re.escape(''.join(chars))}]").search if chars else _nothing
@@ -165,10 +165,10 @@ class _Compiler:
         return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())" if onward else f"{regex}()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
-        """Can the operations of a token take the whole match for it? That keeps the expression's first characters plain."""
+        """Can the operations of a token take the whole match for it? That keeps the expression's beginning plain."""
         if self._anchored or depth < _MAX_DEPTH:
             return False
-        return not goes_on or all([name in ("begin", "field") for name, _ in ops])
+        return not goes_on or all(name in ("begin", "field") for name, _ in ops)
 
     def _onward(self, config: Config, room: int, depth: int) -> list[Transition]:
         """The transitions with which a step goes on; none where it ends."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    from re import _constants as c  # pyright: ignore[reportAttributeAccessIssue]
-    from re import _parser as sre  # pyright: ignore[reportAttributeAccessIssue]
-else:
-    import sre_constants as c
-    import sre_parse as sre
+# the parser of regular expressions has no public name, and another one since Python 3.11
+_NEW = sys.version_info >= (3, 11)
+c: Any = import_module("re._constants" if _NEW else "sre_constants")
+sre: Any = import_module("re._parser" if _NEW else "sre_parse")
 
 _GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)", re.DOTALL)
 _REPEATS: tuple[Any, ...] = (c.MAX_REPEAT, c.MIN_REPEAT, getattr(c, "POSSESSIVE_REPEAT", c.MAX_REPEAT))
@@ -68,7 +67,7 @@ def _first_of(op: Any, value: Any) -> set[str]:
         return _first(list(value[-1]))
     if op is c.BRANCH:
         return set[str]().union(*[_first(list(branch)) for branch in value[1]])
-    if op is c.IN and all([k is c.LITERAL for k, _ in value]):
+    if op is c.IN and all(k is c.LITERAL for k, _ in value):
         return {chr(v) for _, v in value}
     raise KeyError("any of many")
 
@@ -89,7 +88,7 @@ def _wide(items: list[Any]) -> bool:
             return True
         if op is c.SUBPATTERN and _wide(list(value[-1])):
             return True
-        if op is c.BRANCH and any([_wide(list(branch)) for branch in value[1]]):
+        if op is c.BRANCH and any(_wide(list(branch)) for branch in value[1]):
             return True
         if op in _REPEATS and _wide(list(value[2])):
             return True
@@ -102,7 +101,7 @@ def _blank(body: Any) -> bool:
         return False
     op, value = body[0]
     items = value if op is c.IN else [(op, value)]
-    return all([(k is c.CATEGORY and v is c.CATEGORY_SPACE) or (k is c.LITERAL and chr(v).isspace()) for k, v in items])
+    return all((k is c.CATEGORY and v is c.CATEGORY_SPACE) or (k is c.LITERAL and chr(v).isspace()) for k, v in items)
 
 
 def _grows(items: list[Any]) -> bool:
@@ -149,7 +148,8 @@ def _branch_grows(branches: list[list[Any]]) -> bool:
                 raise UnsafePatternError(
                     f"the alternative {one!r} begins {other!r}; make the rest a terminal of its own"
                 )
-    return any([_grows(branch) for branch in branches])
+    growing = [_grows(branch) for branch in branches]  # all of them: each may raise
+    return any(growing)
 
 
 def _literal(branch: list[Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from . import registry
 from .actions import BaseAction, action_arguments
@@ -50,7 +50,7 @@ def _segments(what: Any) -> list[Any]:
     if isinstance(what, (Mapping, Text, Reasoning, ToolCall, Payload, JsonValue, BaseAction)):
         return [_segment(what)]
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
-        return [_segment(part) for part in what]
+        return [_segment(part) for part in cast("Iterable[Any]", what)]
     raise TypeError(
         f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}"
     )
@@ -59,10 +59,11 @@ def _segments(what: Any) -> list[Any]:
 def _segment(part: Any) -> Any:
     if not isinstance(part, Mapping):
         return part
-    if not isinstance(part.get("name"), str) or not isinstance(part.get("arguments", {}), Mapping):
+    call = cast("Mapping[str, Any]", part)
+    if not isinstance(call.get("name"), str) or not isinstance(call.get("arguments", {}), Mapping):
         raise TypeError("a call to render is a dict with `name`, a string, and `arguments`, a dict")
-    arguments = dict(part.get("arguments", {}))
-    return ToolCall(name=part["name"], arguments=arguments, arguments_text=to_json(arguments), id=part.get("id"))
+    arguments: dict[str, Any] = dict(call.get("arguments", {}))
+    return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
 
 
 def _wanted(segment: Any, header: Header) -> Wanted:
@@ -96,7 +97,7 @@ def _is_text_of(call: ToolCall) -> bool:
 
 def _typed(segments: list[Any]) -> Tools | None:
     """Tools whose schemas say of every argument what type it has."""
-    kinds: dict[type, str] = {
+    kinds: dict[type[Any], str] = {
         str: "string",
         bool: "boolean",
         int: "integer",
@@ -109,7 +110,7 @@ def _typed(segments: list[Any]) -> Tools | None:
         if isinstance(call, ToolCall):
             known = properties.setdefault(call.name, {})
             for key, value in call.arguments.items():
-                kind = kinds.get(type(value), "null")
+                kind = kinds.get(cast("type[Any]", type(value)), "null")
                 types = known.setdefault(key, {"type": []})["type"]
                 if kind not in types:
                     types.append(kind)
@@ -125,7 +126,8 @@ def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], to
     read = [_essence(s, reply.raw) for s in reply.segments]
     meant = [_essence(s, "") for s in segments]
     if _merged(read) != _merged(meant):
-        at = next((i for i, (a, b) in enumerate(zip(_merged(read), _merged(meant))) if a != b), len(_merged(read)))
+        pairs = zip(_merged(read), _merged(meant), strict=False)
+        at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(_merged(read)))
         part = _listing([segments[min(at, len(segments) - 1)]]) if segments else "nothing"
         raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
 

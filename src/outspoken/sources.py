@@ -30,6 +30,6 @@ def sources(grammar: Path) -> dict[str, int]:
 def is_current(folder: Path, recorded: dict[str, int]) -> bool:
     """Do the files in a folder still have the recorded checksums?"""
     try:
-        return all([zlib.crc32((folder / name).read_bytes()) == checksum for name, checksum in recorded.items()])
+        return all(zlib.crc32((folder / name).read_bytes()) == checksum for name, checksum in recorded.items())
     except OSError:
         return False

@@ -16,7 +16,11 @@ from .resync import Resync
 LONG = 2048
 
 BLANK = " \t\r\n\f"
-BLANKS = re.compile(r"[ \t\r\n\f]*")
+#: white space, or none: it always matches
+BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
+
+#: An island that is being read: its transition, its scanner, its pieces so far, the offset where it began.
+Island = tuple[Transition, Any, list[str], int]
 
 
 def no_text(start: int, end: int) -> str:
@@ -33,10 +37,10 @@ class Sprinter(Buffer):
     marked = False
     _lead = False
     _fresh = True
-    _island: tuple[Transition, Any, list[str], int] | None = None
+    _island: Island | None = None
     _opened = _opened_at = 0
     _resync: Resync | None = None
-    _spent = 0
+    _spent: int = 0
     #: what is held is white space; more of it waits here
     _waiting = False
 
@@ -89,7 +93,7 @@ class Sprinter(Buffer):
                 else:
                     FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
                 self.marked = True
-            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnbound]
+            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnboundVariable]
             for function, arg, group in path.ops:
                 function(builder, arg, match, group, base)
             config = path.target
@@ -156,7 +160,7 @@ class Sprinter(Buffer):
         """Where the white space ends that may stand between tokens."""
         if not self.automaton.tables.ignore:
             return pos
-        return BLANKS.match(self.buffer, pos).end()  # type: ignore[union-attr]
+        return BLANKS.match(self.buffer, pos).end()
 
     def _operate(self, step: Transition, start: int, end: int) -> None:
         """Carry out the operations of a transition that no expression took."""

@@ -97,7 +97,7 @@ class Tools:
         return types
 
 
-def _plain_types(schema: dict[str, Any], key: str) -> Types | None:
+def _plain_types(schema: Any, key: str) -> Types | None:
     """The types of an argument whose schema says no more of them than one `type`."""
     try:
         found = schema["properties"][key]

@@ -1,0 +1,222 @@
+"""Compiled grammars: they are current, they are enough, and one that is not current is never read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from outspoken import parse, registry
+from outspoken.grammar import compile_grammar
+from outspoken.registry import compiled_path, grammars_folder, names, tables
+from outspoken.sources import is_current, sources
+from outspoken.tables import VERSION, Tables
+from tools import compile as compiler
+
+NAMES = names()
+CALL = '<tool_call>\n{"name": "save", "arguments": {}}\n</tool_call>'
+OTHER = CALL.replace("tool_call", "use")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the grammars, which takes their place. What was made of the others is kept for the other tests."""
+    copied = tmp_path / "grammars"
+    copytree(grammars_folder(), copied)
+    monkeypatch.setattr(registry, "grammars_folder", lambda: copied)
+    monkeypatch.setattr(compiler, "grammars_folder", lambda: copied)
+    for function in (registry.names, registry.header, registry.automaton):
+        monkeypatch.setattr(registry, function.__name__, lru_cache(maxsize=None)(function.__wrapped__))
+    return copied
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the grammars that are compiled, as it happens."""
+    found: list[str] = []
+
+    def note(path: Path) -> Tables:
+        found.append(path.stem)
+        return compile_grammar(path)
+
+    monkeypatch.setattr("outspoken.grammar.compile_grammar", note)
+    return found
+
+
+def change(path: Path, before: str, after: str) -> None:
+    """Put other text in a file."""
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after), "utf-8")
+
+
+# they are current
+
+
+def test_the_compiled_grammars_are_current(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compiler.main(["--check"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_compiled_is_what_is_read(name: str) -> None:
+    made = compile_grammar(grammars_folder() / f"{name}.lark")
+    assert Tables.from_json(made.to_json()) == made
+    assert tables(name) == made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_compiled_grammar_knows_its_files(name: str) -> None:
+    path = grammars_folder() / f"{name}.lark"
+    recorded = sources(path)
+    assert path.name in recorded
+    assert "shared/text.lark" in recorded
+    assert tables(name).sources == recorded
+    assert is_current(grammars_folder(), recorded)
+
+
+# they are enough
+
+
+def run(program: str) -> str:
+    """What a program prints."""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+def test_every_format_is_read_and_written_without_lark() -> None:
+    program = """
+import sys
+from outspoken import formats, parse, render, stream
+for info in formats():
+    reply = parse(info.example, info.name)
+    assert reply.status == "ok" and reply == parse(info.example, info.name)
+    assert list(stream(info.example, info.name))[-1].reply == reply
+    assert parse(info.example).segments
+    try:
+        render(reply, info.name)
+    except ValueError:
+        print(info.name, "cannot be written")
+print(len(formats()), "lark" in sys.modules)
+"""
+    assert run(program) == f"{len(NAMES)} False\n"
+
+
+def test_a_short_whole_text_is_read_without_regex() -> None:
+    program = f"""
+import sys
+import outspoken
+loaded = [name for name in ("pydantic", "lark", "regex", "json_repair", "rich") if name in sys.modules]
+reply = outspoken.parse({CALL!r}, "hermes")
+print(loaded, reply.tool_calls[0].name, [name for name in ("lark", "regex", "rich") if name in sys.modules])
+"""
+    assert run(program) == "[] save []\n"
+
+
+def test_nothing_is_compiled_where_all_is_current(folder: Path, compiled: list[str]) -> None:
+    assert [tables(name).header.format for name in NAMES] == list(NAMES)
+    assert compiled == []
+
+
+# one that is not current is not read
+
+
+def test_a_grammar_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
+    assert [call.name for call in parse(CALL, "hermes").tool_calls] == ["save"]
+    registry.automaton.cache_clear()
+    change(folder / "hermes.lark", "tool_call>", "use>")
+    assert [call.name for call in parse(OTHER, "hermes").tool_calls] == ["save"]
+    assert parse(CALL, "hermes").text == CALL
+    assert compiled == ["hermes"]
+
+
+def test_an_import_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
+    change(folder / "shared" / "json_call.lark", 'name\\"', 'tool\\"')
+    change(folder / "shared" / "json_call.lark", '/"name"', '/"tool"')
+    text = CALL.replace('"name"', '"tool"')
+    assert [call.name for call in parse(text, "hermes").tool_calls] == ["save"]
+    assert parse(CALL, "hermes").tool_calls == []
+    assert parse("Hi.", "text").text == "Hi."
+    assert compiled == ["hermes"]
+
+
+def test_a_grammar_that_is_new_need_not_be_compiled(folder: Path, compiled: list[str]) -> None:
+    text = (folder / "hermes.lark").read_text("utf-8").replace("hermes", "mercury").replace("tool_call>", "use>")
+    (folder / "mercury.lark").write_text(text, "utf-8")
+    assert [call.name for call in parse(OTHER, "mercury").tool_calls] == ["save"]
+    assert compiled == ["mercury"]
+
+
+def test_data_of_another_version_is_not_read(folder: Path, compiled: list[str]) -> None:
+    path = compiled_path(folder / "hermes.lark")
+    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    assert data["version"] == VERSION
+    path.write_text(json.dumps({"version": VERSION + 1, "sources": data["sources"]}), "utf-8")
+    assert parse(CALL, "hermes").tool_calls
+    assert compiled == ["hermes"]
+
+
+def test_a_compiled_form_that_is_gone_is_not_missed(folder: Path, compiled: list[str]) -> None:
+    compiled_path(folder / "hermes.lark").unlink()
+    assert parse(CALL, "hermes").tool_calls
+    assert compiled == ["hermes"]
+
+
+def test_what_was_made_from_a_file_that_is_gone_is_not_current(folder: Path) -> None:
+    recorded = sources(folder / "hermes.lark")
+    assert is_current(folder, recorded)
+    (folder / "shared" / "code.lark").unlink()
+    assert not is_current(folder, recorded)
+
+
+# the tool
+
+
+def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder / "hermes.lark", "tool_call>", "use>")
+    old = compiled_path(folder / "hermes.lark").read_text("utf-8")
+    compiled_path(folder / "json.lark").unlink()
+    (folder / "compiled" / "gone.json").write_text("{}", "utf-8")
+    files = {"hermes.json", "json.json", "gone.json"}
+
+    assert compiler.main(["--check"]) == 1
+    said = capsys.readouterr()
+    assert set(said.out.splitlines()) == {f"not current: {name}" for name in files}
+    assert compiled_path(folder / "hermes.lark").read_text("utf-8") == old
+
+    assert compiler.main([]) == 0
+    said = capsys.readouterr()
+    assert set(said.out.splitlines()) == {"written: hermes.json", "written: json.json", "removed: gone.json"}
+    assert {path.stem for path in (folder / "compiled").iterdir()} == set(NAMES)
+
+    assert compiler.main(["--check"]) == 0
+    assert compiler.main([]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_tool_makes_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
+    (folder / "compiled").rename(folder / "moved")
+    assert compiler.main([]) == 0
+    assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
+    assert len(capsys.readouterr().out.splitlines()) == len(NAMES)
+
+
+def test_the_tool_says_what_is_wrong_with_a_grammar(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder / "hermes.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
+    before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
+    assert compiler.main([]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        f"{folder / 'hermes.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
+        "`$` is true at the end of every chunk; the end of the text needs no marker\n"
+    )
+    assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
