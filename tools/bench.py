@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from outspoken import StreamParser, parse
+from outspoken import StreamParser, Tools, parse
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -36,6 +36,8 @@ TOOLS: list[dict[str, Any]] = [
         },
     }
 ]
+#: read once, as the peer is given its tools
+GIVEN = Tools.of(TOOLS)
 SENTENCE = "The ferry to the island leaves at nine and the last one back is at six. "
 
 #: format, and the peer's module and class for it
@@ -130,7 +132,7 @@ def peer(peers: Any, format_: str) -> tuple[Any, Any]:
 
 def reader(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
     """A function that reads whole responses."""
-    return lambda: [parse(text, format_, tools=TOOLS) for text in texts]
+    return lambda: [parse(text, format_, tools=GIVEN) for text in texts]
 
 
 def peers_reader(peers: Any, texts: list[str], format_: str) -> Callable[[], Any]:
@@ -163,7 +165,7 @@ def streamer(pieces: list[str], format_: str) -> Callable[[], Any]:
     """A function that reads pieces to the end."""
 
     def run() -> None:
-        parser = StreamParser(format_, tools=TOOLS)
+        parser = StreamParser(format_, tools=GIVEN)
         for piece in pieces:
             parser.feed(piece)
         parser.close()

@@ -25,19 +25,16 @@ class Transition:
     `cost` is how far the reductions are from the grammar's first alternatives.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role")
 
     def __init__(
         self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
+        #: what an island that is shifted here becomes, where that is known at once
+        self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations as functions, once they were bound
         self.bound: tuple[tuple[Any, str, int], ...] | None = None
-
-    @property
-    def role(self) -> str:
-        """What an island that is shifted here becomes, where that is known at once."""
-        return next((arg for name, arg in self.after if name == "field"), "")
 
 
 class Config:

@@ -11,7 +11,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from .construct import construct
-from .events import Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallUnfinished
+from .events import (
+    Event,
+    PayloadParsed,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+    ToolCallUnfinished,
+)
 from .header import Header
 from .islands import NotJson, decode
 from .notes import Note
@@ -77,6 +85,7 @@ class Builder:
     def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
         self.header = header
         self.tools = tools
+        self.known = tools.names if tools is not None else None
         self.settings = settings
         self.events = events
         self.segments: list[Any] = []
@@ -159,6 +168,22 @@ class Builder:
             else:
                 self.flush()
                 self.segments.append(segment)
+
+    def forget(self) -> None:
+        """What ended in the prompt is no part of the response."""
+        ended = sum([type(s) is ToolCall for s in self.segments])
+        self.segments.clear()
+        self.notes.clear()
+        self.status = "ok"
+        self.envelope, self.envelope_content, self.more = False, None, None
+        self.calls -= ended
+        for frame in self.frames:
+            frame.index -= ended if frame.index >= 0 else 0
+        events: Any = self.events or []
+        last = max([i for i, e in enumerate(events) if type(e) not in (ToolCallStart, ToolCallDelta)], default=-1)
+        del events[: last + 1]
+        for event in events:
+            event.index -= ended
 
     def settle(self, frame: Frame, end: int) -> None:
         """Everything up to `end` is read."""

@@ -49,7 +49,8 @@ class CallBuilder(Builder):
         """A piece of an island that is still being read."""
         if role == "arguments":
             frame = self.frames[-1]
-            self.announce(frame)
+            if frame.index < 0:
+                self.announce(frame)
             self.send(frame, text)
             frame.sending = True
 
@@ -253,7 +254,7 @@ class CallBuilder(Builder):
         set_extra(call, None)
         set_private(call, None)
         self.segments.append(call)
-        if self.tools is not None and name not in self.tools:
+        if self.known is not None and name not in self.known:
             self.note("unknown-tool", f"there is no tool `{name}`", values["span"], "warning", label="called here")
         if self.events is not None:
             self.events.append(ToolCallEnd(frame.index, call))

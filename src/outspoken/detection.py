@@ -201,7 +201,7 @@ class Detector(Machine):
     def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
         self._trials: list[Trial] = []
-        self._barred = -1
+        self._barred: int | None = None
         self._begun_at = self._pending_at = self._failed_at = 0
 
     def feed(self, chunk: str) -> None:
@@ -237,7 +237,7 @@ class Detector(Machine):
         match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
         if match is None:
             self.scan = at + 1
-            self._barred = -1
+            self._barred = None
         return super()._free(config, free, final=final)
 
     def _step(self, free: Transition, which: str) -> Any:
@@ -268,11 +268,11 @@ class Detector(Machine):
             return self._nobody()
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
-        if not best.ended and (final or over):
-            self._trials = [best]
-            if final:
-                best.cut()
+        if not best.ended and final:
+            best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
+            if over:
+                trials = self._trials = [best]
             if len(trials) == 1 and best.builder.events:
                 self._pass_on(best)
             return False

@@ -162,7 +162,10 @@ class _Compiler:
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
         self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
-        return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())" if onward else f"{regex}()"
+        if onward:
+            return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
+        spans = not group and any([name == "end" for name, _ in ops])
+        return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
         """Can the operations of a token take the whole match for it? That keeps the expression's beginning plain."""

@@ -60,6 +60,7 @@ class Reading:
         self._machine = reader(automaton, self._builder, base=-len(prefix))
         if prefix:
             self._machine.feed(encodable(prefix))
+            self._builder.forget()
 
     def read(self, text: str) -> Reply:
         """Read a whole response."""
@@ -76,14 +77,12 @@ class Reading:
         text = text if text.isascii() else encodable(text)
         self._length += len(text)
         if self._length > self.settings.max_chars:
-            self._machine.feed(text[: len(text) - self._length + self.settings.max_chars])
-            raise LimitError(self.settings.max_chars, self.close_quietly())
+            room = len(text) - self._length + self.settings.max_chars
+            if room > 0:
+                self._machine.feed(text[:room])
+            self._machine.close()
+            raise LimitError(self.settings.max_chars, self._reply(self._raw()))
         self._machine.feed(text)
-
-    def close_quietly(self) -> Reply:
-        """End the response and return what was read of it."""
-        self._machine.close()
-        return self._reply(self._raw())
 
     def close(self) -> Reply:
         """End the response."""
@@ -161,11 +160,11 @@ class StreamParser:
         if self.reply is not None:
             return []
         rest = self._decoder.decode(b"", final=True)
-        if rest:
-            self._reading.feed(rest)
         try:
+            if rest:
+                self._reading.feed(rest)
             self.reply = self._reading.close()
-        except ResponseError as error:
+        except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise
         self._events.append(Done(self.reply))

@@ -49,6 +49,7 @@ def normal(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
+@lru_cache(maxsize=256)
 def resolve(name: str) -> str:
     """The format that a name or alias means. Raises UnknownFormatError, which names the nearest ones."""
     wanted = normal(name)
@@ -78,7 +79,10 @@ def tables(name: str) -> Tables:
     path = grammars_folder() / f"{name}.lark"
     compiled = compiled_path(path)
     if compiled.exists():
-        found = Tables.from_json(compiled.read_text("utf-8"))
+        try:
+            found = Tables.from_json(compiled.read_text("utf-8"))
+        except (ValueError, KeyError):
+            found = None  # half written, or by another version
         if found is not None and is_current(path.parent, found.sources):
             return found
     from .grammar import compile_grammar

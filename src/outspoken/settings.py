@@ -20,8 +20,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_depth", "max_hold"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"`Settings.{name}` is {getattr(self, name)}; expected 1 or more")
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"`Settings.{name}` is {value!r}; expected a whole number from 1 on")
 
 
 DEFAULT = Settings()
