@@ -110,6 +110,14 @@ def mean(ratios: list[float]) -> float:
     return math.exp(sum([math.log(r) for r in ratios]) / len(ratios))
 
 
+def show_means(ratios: list[float], digits: int) -> None:
+    """The geometric mean, and that without the ratio that is furthest from it."""
+    if len(ratios) > 1:
+        rest = sorted(ratios, key=lambda ratio: abs(math.log(ratio / mean(ratios))))[:-1]
+        print(f"  {'geometric mean':60} {mean(ratios):7.{digits}f}")
+        print(f"  {'geometric mean without the most extreme':60} {mean(rest):7.{digits}f}")
+
+
 def load_peers() -> Any:
     """The module that loads the peer's parsers, or None."""
     folder = Path(os.environ.get("OUTSPOKEN_PEERS", Path(__file__).parents[2] / "shared" / "bench"))
@@ -158,7 +166,7 @@ def whole(peers: Any, rounds: int) -> None:
             else f"  {name:40} {times[0] * 1e6:9.1f}"
         )
     if peers:
-        print(f"  {'geometric mean':60} {mean(ratios):7.2f}")
+        show_means(ratios, 2)
 
 
 def streamer(pieces: list[str], format_: str) -> Callable[[], Any]:
@@ -207,7 +215,7 @@ def stream(peers: Any, rounds: int) -> None:
             else f"  {name:40} {times[0] * 1e6:9.2f}"
         )
     if peers:
-        print(f"  {'geometric mean':60} {mean(ratios):7.3f}")
+        show_means(ratios, 3)
 
 
 def growth(_: Any, rounds: int) -> None:

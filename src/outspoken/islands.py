@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, cast
 
 from .vocabulary import JSON_FIRST
@@ -191,40 +192,40 @@ class JsonNotation:
         return text
 
 
+@lru_cache(maxsize=1)
+def _python() -> tuple[Any, Any]:
+    """The modules that read Python literals, which few formats need."""
+    from . import python_literals, values
+
+    return python_literals, values.to_json
+
+
 class PythonNotation:
     """How islands of Python literals are read."""
 
     def scanner(self, max_depth: int) -> Any:
         """A scanner for a value that arrives in pieces."""
-        from .python_literals import PythonScanner
-
-        return PythonScanner(max_depth)
+        return _python()[0].PythonScanner(max_depth)
 
     def may_begin(self, char: str) -> bool:
         """May a literal begin with the character?"""
-        return char not in ",)]}=:" and char != ""
+        return char != "" and char not in ",)]}=:"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""
-        from .python_literals import read_at
-        from .values import to_json
-
-        found = read_at(text, pos, max_depth)
+        literals, to_json = _python()
+        found = literals.read_at(text, pos, max_depth)
         if found is None or (not final and found[1] == len(text)):
             return None
         return found[0], found[1], to_json(found[0])
 
     def decode(self, text: str, max_depth: int) -> Any:
         """The value of a text that the scanner found. Raises NotJson."""
-        from .python_literals import decode
-
-        return decode(text, max_depth)
+        return _python()[0].decode(text, max_depth)
 
     def as_json(self, text: str, value: Any) -> str:
         """The JSON text of a value that was read from `text`."""
-        from .values import to_json
-
-        return to_json(value)
+        return _python()[1](value)
 
 
 NOTATIONS: dict[str, Any] = {**{name: JsonNotation(name) for name in JSON_FIRST}, "PYTHON_VALUE": PythonNotation()}
