@@ -164,7 +164,7 @@ class _Compiler:
         self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
-        spans = not group and any([name == "end" for name, _ in ops])
+        spans = not group and any(name == "end" for name, _ in ops)
         return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
