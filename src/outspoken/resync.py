@@ -52,7 +52,8 @@ def resync(automaton: Automaton, outer: Config) -> Resync:
     places = long or inner
     home = automaton.home
     for step in (home.free.target if home.free else home).markers:
-        places.setdefault(step.terminal.regex, (step.terminal, home, False))
+        if ("begin", "code") not in step.after:  # a fence is part of a broken call as likely as not
+            places.setdefault(step.terminal.regex, (step.terminal, home, False))
     return Resync(places)
 
 
