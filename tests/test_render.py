@@ -145,6 +145,13 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     )
 
 
+@pytest.mark.parametrize("name", CALLING)
+@pytest.mark.parametrize("code", ["x = 1\n", "\nx = 1", "\n", "\n\nx\n\n", "x = 1\n  "])
+def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
+    reply = parse(render({"name": "save", "arguments": {"code": code}}, name), name)
+    assert reply.tool_calls[0].arguments == {"code": code}
+
+
 def test_what_a_format_has_no_words_for() -> None:
     with pytest.raises(RenderError) as caught:
         render({"name": "save", "arguments": {}}, "suggestions")

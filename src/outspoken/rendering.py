@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from . import registry
@@ -26,8 +27,7 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
     given, the schemas are taken from the values. Ids are written where the format has a place for them.
     """
     name = registry.resolve(format)
-    automaton = registry.automaton(name)
-    header = automaton.tables.header
+    header = registry.automaton(name).tables.header
     segments = _segments(what)
     wanted: list[Wanted] = []
     for segment in segments:
@@ -35,12 +35,25 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
         wanted.append(
             renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
         )
+    known = Tools.of(tools) or _typed(segments)
+    try:
+        return _written(name, segments, wanted, known)
+    except RenderError:
+        padded = [replace(item, padded=True) for item in wanted]
+        if not any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
+            raise
+        return _written(name, segments, padded, known)
+
+
+def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> str:
+    """The text of what is wanted, once it was read back. Raises RenderError."""
+    automaton = registry.automaton(name)
     text = write(automaton, tuple(wanted))
     if text is None:
         raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
     if wanted and wanted[0].kind != "text":
-        text = text.removeprefix(header.opened).lstrip("\n")
-    _compare(text, name, segments, wanted, Tools.of(tools) or _typed(segments))
+        text = text.removeprefix(automaton.tables.header.opened).lstrip("\n")
+    _compare(text, name, segments, wanted, tools)
     return text
 
 

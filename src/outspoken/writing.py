@@ -33,6 +33,8 @@ class Wanted:
     arguments: tuple[tuple[str, Any], ...] = ()
     arguments_text: str = ""
     data: Any = None
+    #: bare text that begins or ends with a line break gets another one round it, for formats that drop one
+    padded: bool = False
 
 
 class Progress(NamedTuple):
@@ -154,7 +156,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "REASONING" and item and item.kind == "think" and not progress.body:
         return [(item.text, progress._replace(body=True))]
     if short == "ARG_VALUE" and item and progress.phase == 1:
-        return [(bare(item.arguments[progress.argument][1]), progress._replace(phase=2))]
+        return [(bare(item.arguments[progress.argument][1], padded=item.padded), progress._replace(phase=2))]
     return []
 
 
@@ -192,9 +194,11 @@ def _token(short: str, item: Wanted | None, progress: Progress) -> list[tuple[st
     return []
 
 
-def bare(value: Any) -> str:
+def bare(value: Any, *, padded: bool) -> str:
     """A value as bare text: a string as it is, anything else as JSON."""
-    return value if isinstance(value, str) else to_json(value)
+    if not isinstance(value, str):
+        return to_json(value)
+    return f"\n{value}\n" if padded and value.strip("\n") != value else value
 
 
 def python(value: Any) -> str:
