@@ -46,8 +46,6 @@ class Frame:
     sending = False
     #: the arguments come one by one, so that their object is closed when the call is
     keyed = False
-    #: the values of arguments that have no name
-    positional: list[Any] | None = None
     #: a call that was announced: its number
     index = -1
     problem = ""

@@ -19,17 +19,6 @@ class ActionBuilder(CallBuilder):
     def call_index(self, arg: str, m: Any, g: int, base: int) -> None:
         """The number of a call, which is part of its id."""
 
-    def coordinates(self, arg: str, m: Any, g: int, base: int) -> None:
-        """Coordinates that are written as they are, `(1, 2)`: the value of an argument."""
-        self.last = self.last_text = m[g]
-
-    def field_positional(self, arg: str, m: Any, g: int, base: int) -> None:
-        """The value of an argument that has no name."""
-        frame = self.frames[-1]
-        if frame.positional is None:
-            frame.positional = []
-        frame.positional.append(self.last)
-
     def end_action(self, arg: str, m: Any, g: int, base: int) -> None:
         """An action is complete."""
         self.flush()

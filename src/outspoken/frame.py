@@ -21,16 +21,18 @@ _BEFORE, _AFTER = _COLUMNS, 200 - _COLUMNS
 _CUT = "..."
 
 
-def locate(raw: str, span: tuple[int, int]) -> tuple[int, int, str, int]:
+def locate(raw: str, span: tuple[int, int], known: tuple[int, int] = (0, 1)) -> tuple[int, int, str, int]:
     """The line and column (from 1) where a span starts, the text around it, and where in `raw` that text starts.
 
     The text is the lines that the span touches, at most three of them and at most 200 characters. A span that
-    reaches over the text's ends is clipped.
+    reaches over the text's ends is clipped. `known` is an offset and the line that it is in, from which lines are
+    counted where it lies before the span.
     """
     start = min(max(span[0], 0), len(raw))
     last = max(start, min(span[1], len(raw)) - 1)
     line_start = raw.rfind("\n", 0, start) + 1
-    line = raw.count("\n", 0, line_start) + 1
+    offset, number = known if known[0] <= line_start else (0, 1)
+    line = number + raw.count("\n", offset, line_start)
     first = max(line_start, start - _BEFORE)
     window = raw[first : start + _AFTER]
     touched = window.count("\n", start - first, last - first) + 1

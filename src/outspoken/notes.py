@@ -23,11 +23,13 @@ class Note(NamedTuple):
 
 def placed(notes: Iterable[Note], raw: str) -> list[Diagnostic]:
     """The diagnostics of a text that was read to its end."""
-    found: list[Diagnostic] = []
-    for note in notes:
-        from .frame import locate
+    from .frame import locate
 
-        line, column, excerpt, start = locate(raw, note.span)
+    found: list[Diagnostic] = []
+    known = (0, 1)
+    for note in notes:
+        line, column, excerpt, start = locate(raw, note.span, known)
+        known = (note.span[0] - column + 1, line)
         values: dict[str, Any] = note._asdict()
         found.append(Diagnostic(**values, line=line, column=column, excerpt=excerpt, excerpt_start=start))
     return found

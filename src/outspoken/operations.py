@@ -53,7 +53,6 @@ HANDLERS: dict[str, Operation] = {
     "token_ARG_NAME": B.argument_name,
     "token_CALL_ID": B.call_id,
     "token_CALL_INDEX": B.call_index,
-    "token_COORDINATES": B.coordinates,
     **{f"field_{name}": getattr(B, f"field_{name}") for name in FIELDS},
     **_FRAMES,
     **{f"before_{name}": _before(operation) for name, operation in _FRAMES.items()},

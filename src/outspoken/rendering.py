@@ -136,8 +136,8 @@ def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], to
     from .api import parse
 
     reply = parse(text, name, tools=tools)
-    read = [_essence(s, reply.raw) for s in reply.segments]
-    meant = [_essence(s, "") for s in segments]
+    read = [_essence(s) for s in reply.segments]
+    meant = [_essence(s) for s in segments]
     if _merged(read) != _merged(meant):
         pairs = zip(_merged(read), _merged(meant), strict=False)
         at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(_merged(read)))
@@ -145,7 +145,7 @@ def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], to
         raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
 
 
-def _essence(segment: Any, raw: str) -> tuple[Any, ...]:
+def _essence(segment: Any) -> tuple[Any, ...]:
     """What a segment says, without where it stands."""
     if isinstance(segment, Text):
         return "text", segment.text
