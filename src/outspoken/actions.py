@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from .construct import construct
+from .diagnostics import Repair
 from .header import Header
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
@@ -47,6 +48,7 @@ class BaseAction(BaseModel):
     raw: str = ""
     span: tuple[int, int] = (0, 0)
     status: Literal["ok", "repaired", "truncated", "invalid"] = "ok"
+    repairs: tuple[Repair, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
@@ -213,14 +215,21 @@ def meaning_of(text: str) -> Meaning:
 
 
 def make_action(
-    header: Header, name: str, arguments: dict[str, Any], span: tuple[int, int], raw: str
+    header: Header,
+    name: str,
+    arguments: dict[str, Any],
+    span: tuple[int, int],
+    raw: str,
+    repairs: tuple[Repair, ...] = (),
 ) -> tuple[Any, str]:
     """The action that a name and arguments mean, and what is wrong with them ("" for nothing).
 
     An action that is not in the mapping, or whose arguments do not fit, is an `UnknownAction` with the status
     "invalid" and all arguments in `extra`.
     """
-    common: dict[str, Any] = {"kind": "action", "name": name, "raw": raw, "span": span, "status": "ok", "extra": {}}
+    status = "repaired" if repairs else "ok"
+    common: dict[str, Any] = {"kind": "action", "name": name, "raw": raw, "span": span, "status": status, "extra": {}}
+    common["repairs"] = repairs
     text = header.actions.get(name) or header.actions.get(name.lower())
     if text is None:
         problem = f"`{name}` is not an action of this format"

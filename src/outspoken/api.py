@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from .events import Event
+from .json_codes import Cap
 from .reading import OnError, Reading, StreamParser
 from .replies import Reply
 from .settings import Settings
@@ -18,6 +19,8 @@ def parse(
     tools: Any = None,
     prefix: str = "",
     on_error: OnError = "keep",
+    repair: Cap | None = None,
+    finish_reason: str | None = None,
     settings: Settings | None = None,
 ) -> Reply:
     """Read a whole response.
@@ -27,10 +30,16 @@ def parse(
     their schemas give the types of arguments that are written as bare text. `prefix` is what the prompt had already
     opened (`<think>` and a line break): it is read first, and is no part of the spans.
 
+    `repair` says how far damage may be repaired, each step with the ones before it: "none"; "notation", where there is
+    one reading only (a trailing comma in JSON); "structure", missing brackets and commas, and from here on missing
+    markers; "strings", quotes that are not escaped (this is what is done if nothing is said); "heuristic", a guess. All
+    that was changed is in `reply.repairs`. `finish_reason` is what the provider said of the end, if it said it: with
+    "stop" and the like a call at the end may lack its closing markers, with "length" or nothing it is truncated.
+
     Nothing that a model can write raises: what is wrong is in `reply.diagnostics`. With `on_error="raise"` the first
-    error is raised as a ResponseError. Raises UnknownFormatError, ToolError, and LimitError for text over the limit.
+    error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError, ToolError, and LimitError for text over the limit.
     """
-    return Reading(format, tools, prefix, on_error, settings, None).read(text)
+    return Reading(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
 
 
 def stream(
@@ -40,13 +49,14 @@ def stream(
     tools: Any = None,
     prefix: str = "",
     on_error: OnError = "keep",
+    repair: Cap | None = None,
     settings: Settings | None = None,
 ) -> Iterator[Event]:
     """Read a response that arrives in chunks, and yield its events as early as they are certain.
 
     The last event is `Done`, with the reply that `parse` would give for the joined chunks. See `parse` for the rest.
     """
-    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, settings=settings)
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
     for chunk in chunks:
         yield from parser.feed(chunk)
     yield from parser.close()
@@ -59,10 +69,11 @@ async def astream(
     tools: Any = None,
     prefix: str = "",
     on_error: OnError = "keep",
+    repair: Cap | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[Event]:
     """`stream` for chunks that arrive asynchronously."""
-    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, settings=settings)
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
     async for chunk in chunks:
         for event in parser.feed(chunk):
             yield event

@@ -7,7 +7,7 @@ once and kept. Parsing is then a walk from configuration to configuration.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .tables import END, Tables, Terminal
 from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
@@ -22,15 +22,23 @@ Stack = tuple[int, ...]
 class Transition:
     """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
 
-    `cost` is how far the reductions are from the grammar's first alternatives.
+    `cost` is how far the reductions are from the grammar's first alternatives. `supplied` is the marker that is missing
+    before this one, as it is written; "" where none is.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "supplied")
 
     def __init__(
-        self, terminal: Terminal, target: Config, before: tuple[Op, ...], after: tuple[Op, ...], cost: int
+        self,
+        terminal: Terminal,
+        target: Config,
+        before: tuple[Op, ...],
+        after: tuple[Op, ...],
+        cost: int,
+        supplied: str = "",
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
+        self.supplied = supplied
         #: what an island that is shifted here becomes, where that is known at once
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations as functions, once they were bound
@@ -56,6 +64,7 @@ class Config:
         "engines",
         "finder",
         "matcher",
+        "suspects",
     )
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
@@ -65,6 +74,8 @@ class Config:
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
+        #: what in the free text before this configuration says that its closing marker is missing
+        self.suspects: tuple[Suspect, ...] = ()
         self._ends: tuple[Op, ...] | Literal[False] | None = False
         self._ahead: list[Transition] | None = None
         self._json: dict[str, Transition] | None = None
@@ -119,6 +130,14 @@ def order(terminal: Terminal) -> tuple[int, int, str]:
     return -terminal.priority, -len(terminal.regex), terminal.name
 
 
+class Suspect(NamedTuple):
+    """What a value should not hold: the end of the call that it stands in (`ends`), or the beginning of another one."""
+
+    regex: str
+    first: str
+    ends: bool
+
+
 class Automaton:
     """All configurations of one grammar that have been met so far."""
 
@@ -131,6 +150,11 @@ class Automaton:
         names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
         #: the free text round which white space belongs to the markup
         self.trims = frozenset([names[t] for t in tables.header.trim])
+
+    @property
+    def configs(self) -> list[Config]:
+        """The configurations that have been met so far."""
+        return list(self._configs.values())
 
     def config(self, stack: Stack) -> Config:
         """The configuration of a stack of states."""

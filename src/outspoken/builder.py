@@ -7,9 +7,9 @@ are called as `operation(builder, arg, m, g, base)`, where group `g` of the matc
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
+from .bookkeeping import Bookkeeper
 from .construct import construct
 from .events import (
     Event,
@@ -22,8 +22,7 @@ from .events import (
 )
 from .header import Header
 from .islands import NotJson, decode
-from .notes import Note
-from .replies import STATUSES, JsonValue, Payload, Reasoning, Status, Text, ToolCall
+from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
 from .tools import Tools
 
@@ -54,7 +53,7 @@ class Frame:
     more: bool | None = None
 
 
-class Builder:
+class Builder(Bookkeeper):
     """Collects segments, and events where they are asked for.
 
     `safe` is the offset up to which everything belongs to a segment or to markup; `after_text` says that what ended
@@ -71,23 +70,20 @@ class Builder:
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None
-    status: Status = "ok"
     #: the island that was read last: its value and its text
     last: Any = None
     last_text = ""
-    #: the raw text between two offsets, from the machine
-    slice: Callable[[int, int], str]
     _run_model: Any = None
     _run_start = _run_end = _ended_at = 0
 
     def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
+        super().__init__()
         self.header = header
         self.tools = tools
         self.known = tools.names if tools is not None else None
         self.settings = settings
         self.events = events
         self.segments: list[Any] = []
-        self.notes: list[Note] = []
         self.frames: list[Frame] = []
         self._run: list[str] = []
 
@@ -189,6 +185,10 @@ class Builder:
         self.after_text = False
         self._ended_at = frame.start
 
+    def dropped(self, end: int) -> None:
+        """What stands before `end` was left out."""
+        self.safe = max(self.safe, end)
+
     # operations: frames
 
     def begin(self, arg: str, m: Any, g: int, base: int) -> None:
@@ -269,7 +269,10 @@ class Builder:
         frame, end = self.frames.pop(), base + m.end(g)
         name = (frame.name or "").strip().lower()
         span = (frame.start, end)
-        payload = construct(Payload, {"kind": "payload", "type": name, "data": self.last, "status": "ok", "span": span})
+        repairs = self.take_repairs() if self.edits else ()
+        status = "repaired" if repairs else "ok"
+        values = {"kind": "payload", "type": name, "data": self.last, "status": status, "span": span}
+        payload = construct(Payload, {**values, "repairs": repairs})
         self.segments.append(payload)
         if self.events is not None:
             self.events.append(PayloadParsed(payload))
@@ -333,11 +336,6 @@ class Builder:
         else:
             self.note("unclosed-section", "the text ends before the section of calls does", (end, end), "warning")
 
-    def worsen(self, status: Status) -> None:
-        """The reply is no better than this."""
-        if STATUSES.index(status) > STATUSES.index(self.status):
-            self.status = status
-
     def island_piece(self, role: str, text: str) -> None:
         """A piece of an island that is still being read."""
 
@@ -349,32 +347,24 @@ class Builder:
         self.flush()
         self.complete_text(frame)
         text = "".join(frame.parts or ())
-        found = frame.arguments
-        arguments = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
         span = (max(frame.start, 0), end)
         self.worsen(status)
-        call = construct(
-            ToolCall,
-            {
-                "kind": "tool_call",
-                "name": frame.name or "",
-                "arguments": arguments,
-                "arguments_text": text,
-                "id": frame.id,
-                "status": status,
-                "span": span,
-                "repairs": (),
-            },
-        )
+        values = {
+            "kind": "tool_call",
+            "name": frame.name or "",
+            "arguments": self.known_arguments(frame, text),
+            "arguments_text": text,
+            "id": frame.id,
+            "status": status,
+            "span": span,
+            "repairs": self.take_repairs() if self.edits else (),
+        }
+        call = construct(ToolCall, values)
         self.segments.append(call)
         name = frame.name or ""
         if status == "truncated":
-            self.note(
-                "unclosed-call",
-                f"the call of `{name}` never ends",
-                span,
-                label="opened here, and the text ends inside it",
-            )
+            label = "opened here, and the text ends inside it"
+            self.note("unclosed-call", f"the call of `{name}` never ends", span, label=label)
         else:
             message = frame.problem or f"the call of `{name}` cannot be read"
             self.note("invalid-call", message, span, helps=("the raw text is kept; nothing was guessed",))
@@ -385,6 +375,12 @@ class Builder:
             self.calls += 1
         self.settle(frame, end)
 
-    def note(self, code: str, message: str, span: tuple[int, int], severity: str = "error", **more: Any) -> None:
-        """Remember a diagnostic."""
-        self.notes.append(Note(code, message, (max(span[0], 0), max(span[1], 0)), severity, self.header.format, **more))
+    def known_arguments(self, frame: Frame, text: str) -> dict[str, Any]:
+        """The arguments of a call that never ended, as far as they are complete."""
+        found = frame.arguments
+        if found is None and not frame.keyed and text[:1] == "{" and self.cap != "none":
+            from .json_mend import mend
+
+            read = mend(text, 0, len(text), closed=False, cap="notation", settings=self.settings)
+            found = read[0].value if read else None
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

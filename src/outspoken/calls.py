@@ -224,8 +224,9 @@ class CallBuilder(Builder):
         """A call is complete."""
         frame, end = self.frames.pop(), base + m.end(g)
         name, arguments = frame.name, frame.arguments
-        if not name or frame.problem:
-            frame.problem = frame.problem or "a tool call has no name"
+        if not name or frame.problem or self.doubt:
+            frame.problem = frame.problem or self.doubt or "a tool call has no name"
+            self.doubt = ""
             self.unfinished(frame, end, "invalid")
             return
         if frame.index < 0:
@@ -236,15 +237,16 @@ class CallBuilder(Builder):
         elif frame.keyed:
             self.send(frame, "}")
         parts = frame.parts
+        repairs = self.take_repairs() if self.edits else ()
         values: dict[str, Any] = {
             "kind": "tool_call",
             "name": name,
             "arguments": arguments,
             "arguments_text": parts[0] if parts and len(parts) == 1 else "".join(parts or ()),
             "id": frame.id,
-            "status": "ok",
+            "status": "repaired" if repairs else "ok",
             "span": (frame.start if frame.start > 0 else 0, end),
-            "repairs": (),
+            "repairs": repairs,
         }
         if self._run_model is not None:
             self.flush()

@@ -25,7 +25,8 @@ class ActionBuilder(CallBuilder):
         frame, end = self.frames.pop(), base + m.end(g)
         span = (max(frame.start, 0), end)
         values: dict[str, Any] = frame.arguments or {}
-        action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span))
+        repairs = self.take_repairs() if self.edits else ()
+        action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span), repairs)
         if problem:
             self.worsen("invalid")
             self.note("invalid-action", problem, span, helps=("the raw text is kept in `raw`; nothing was guessed",))

@@ -18,7 +18,12 @@ from .builder import Builder
 from .deeds import ActionBuilder
 from .machine import Machine
 from .operations import HANDLERS
+from .recovery import Way
+from .resync import Damage
 from .tables import Terminal
+
+#: The damage of a segment that a format had to give up.
+UNREADABLE = 1000
 
 #: The format that reads what no other one claims.
 PLAIN = "text"
@@ -27,24 +32,27 @@ PLAIN = "text"
 class Trial(Machine):
     """Reads one segment by one format, and stops behind it.
 
-    `ended` says that the segment is complete and `failed` that the format cannot read it; `damaged` that it read a
-    call that it had to give up.
+    `ended` says that the segment is complete and `failed` that the format cannot read it.
     """
 
     def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
-        automaton = registry.automaton(name)
+        automaton = registry.automaton(name, lenient=_is_lenient(parent))
         builder = ActionBuilder(automaton.tables.header, parent.tools, parent.settings, None)
+        builder.cap = parent.cap
         if parent.events is not None:
             builder.events = []
         builder.calls = parent.calls
         builder.safe = start
+        builder.counts_from(parent, start)
         super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
         self.buffer, self.chunks = left, [left]
         self.pos = len(left)
         self.length = self._begun_at = start
         self.origin = self.base
         self.name = name
-        self.begun = self.ended = self.failed = self.damaged = False
+        self.begun = self.ended = self.failed = False
+        #: 0 where nothing is damaged, else more the more of it is
+        self.damaged = 0
 
     def _sprint(self, *, stop: bool) -> None:
         super()._sprint(stop=True)
@@ -83,8 +91,8 @@ class Trial(Machine):
         named = any(f.name for f in self.builder.frames)
         return (
             not self.ended,
-            self.damaged,
             nothing,
+            self.damaged,
             unknown,
             self.stopped_at() if self.ended else not named,
             self.name != first,
@@ -126,21 +134,34 @@ class Trial(Machine):
             return False
         self.begun = True
         self._close_free(free, self.pos)
-        self._opened_at, self._opened = self.base + self.pos, self.base + match.end()
+        self._opened_at = self.base + self.pos
         self._take(path, match)
         return True
 
     def _fail(self, pos: int, end: int | None = None) -> bool:
-        if any(f.index >= 0 for f in self.builder.frames):
-            self.damaged = True
-            return super()._fail(pos, end)
-        self.pos = end if end is not None else pos
+        self.damaged = max(self.damaged, 1)
+        return super()._fail(pos, end)
+
+    def _as_text(self, after: int) -> bool:
+        self._damage = None
+        self.pos = max(self.pos, after - self.base)
         self.failed = not self.builder.segments
         if not self.failed:
-            self.ended = self.damaged = True
+            self.ended, self.damaged = True, UNREADABLE
             self.pos = self.builder.safe - self.base
             self.builder.frames.clear()
         return False
+
+    def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
+        if not super()._carry_out(way, damage, end, closed=closed):
+            self.damaged = UNREADABLE
+            return False
+        self.damaged += way.cost
+        return True
+
+
+def _is_lenient(builder: Builder) -> bool:
+    return builder.cap not in ("none", "notation")
 
 
 class _Openers(NamedTuple):
@@ -150,13 +171,13 @@ class _Openers(NamedTuple):
     owners: dict[int, tuple[str, ...]]
 
 
-@lru_cache(maxsize=1)
-def _openers() -> _Openers:
-    plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN).home.markers]
+@lru_cache(maxsize=2)
+def _openers(lenient: bool) -> _Openers:
+    plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN, lenient=lenient).home.markers]
     owners: dict[str, list[str]] = {}
     terminals: dict[str, Terminal] = {}
     for name in registry.names():
-        for step in _home_markers(registry.automaton(name)):
+        for step in _home_markers(registry.automaton(name, lenient=lenient)):
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             own = step.target.ahead or step.target.islands
             if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in plain):
@@ -174,11 +195,11 @@ def _home_markers(automaton: Automaton) -> list[Transition]:
 class _Watch:
     """The step of plain text that also stops at every opening marker of every format."""
 
-    def __init__(self, which: str) -> None:
+    def __init__(self, which: str, lenient: bool) -> None:
         import regex
 
-        openers = _openers()
-        own = paths.step(registry.automaton(PLAIN).home, which, HANDLERS)
+        openers = _openers(lenient)
+        own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
         count = len(openers.terminals)
         sources = [f"({t.regex})" for t in openers.terminals]
@@ -186,20 +207,21 @@ class _Watch:
         self.paths = {count + group: path for group, path in own.paths.items()}
         self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
         self.rivals += [(rival, count + group) for rival, group in own.rivals]
-        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN))]
+        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
         self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
 
 
-@lru_cache(maxsize=3)
-def _watch(which: str) -> _Watch:
-    return _Watch(which)
+@lru_cache(maxsize=6)
+def _watch(which: str, lenient: bool) -> _Watch:
+    return _Watch(which, lenient)
 
 
 class Detector(Machine):
     """Reads a text whose format is not known. `detected` is the format of the first segment that was no text."""
 
-    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
+    def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
+        self._lenient = _is_lenient(builder)
         self._trials: list[Trial] = []
         self._barred: int | None = None
         self._begun_at = self._pending_at = self._failed_at = 0
@@ -244,15 +266,16 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return _watch(which)
+        return _watch(which, self._lenient)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
         start = match.start()
         self._begun_at, self._pending_at = self.base + start, self.base + self.pos
         left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
-        self._trials = [Trial(name, self.builder, left, self._begun_at) for name in _openers().owners[match.lastindex]]
+        self._trials = [Trial(name, self.builder, left, self._begun_at) for name in _openers(self._lenient).owners[match.lastindex]]
         for trial in self._trials:
+            trial.share(self)
             trial.read_on(rest, final=final)
         return False
 
@@ -269,6 +292,7 @@ class Detector(Machine):
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
         if not best.ended and final:
+            best.proven = self.proven
             best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
             if over:
@@ -300,6 +324,8 @@ class Detector(Machine):
         own.flush()
         builder.adopt(own.segments)
         builder.notes += own.notes
+        builder.repairs += own.repairs
+        self.share(best)
         builder.frames.clear()
         builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
         builder.envelope = builder.envelope or own.envelope

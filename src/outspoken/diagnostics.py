@@ -14,7 +14,9 @@ _MODEL = ConfigDict(frozen=True, defer_build=True)
 class Repair(BaseModel):
     """One recorded change that made damaged text readable.
 
-    `before` stood at `span` of the raw text and `after` was read in its place; `path` leads to the value.
+    `before` stood at `span` of the raw text and `after` was read in its place. `rung` says how much was guessed:
+    "notation" (one reading only), "structure", "strings", "heuristic"; "markup" is a marker of the format. `path`
+    leads to the value, by keys and by indexes from 0. `line` and `column` count from 1.
     """
 
     model_config = _MODEL
@@ -25,6 +27,11 @@ class Repair(BaseModel):
     path: tuple[str | int, ...] = ()
     before: str
     after: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column} {self.code} ({self.rung}): {self.before!r} read as {self.after!r}"
 
 
 class Diagnostic(BaseModel):

@@ -1,7 +1,7 @@
 """Islands: JSON values inside other notations. They are found by a scanner and read by the standard decoder.
 
-The scanner finds where a value ends by brackets and quotes alone, piece by piece; whether it is JSON is decided when
-all of it is there. Read at once or in pieces, a value has the same extent and the same fate.
+The scanner reads a value piece by piece and says at once where it can be JSON no longer. Read at once or in pieces, a
+value has the same extent and the same fate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from typing import Any, cast
 from .vocabulary import JSON_FIRST
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
-_INSIDE = re.compile(r'["\\]')
+_QUOTED = re.compile(r'["\\]')
+_INSIDE = re.compile(r'["\\\x00-\x1f]')
+#: an escape sequence; its group takes part once the sequence is complete
+_ESCAPE: Any = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
+_BLANK = " \t\r\n"
+_BLANKS: Any = re.compile(r"[ \t\r\n]*")
+_SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_OPENER = {"}": "{", "]": "["}
+
+#: What a scanner may meet next.
+_VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
 #: may be empty: it always matches
 _SCALAR: Any = re.compile(r"[A-Za-z0-9+.\-]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -77,7 +87,7 @@ def depth_of(text: str) -> int:
     while (match := scan(text, pos, end)) is not None:
         pos = match.end()
         if match[0] == '"':
-            while (match := _INSIDE.search(text, pos, end)) is not None and match[0] == "\\":
+            while (match := _QUOTED.search(text, pos, end)) is not None and match[0] == "\\":
                 pos = match.end() + 1
             pos = match.end() if match else end
         elif match[0] in "{[":
@@ -86,6 +96,26 @@ def depth_of(text: str) -> int:
         else:
             depth -= 1
     return deepest
+
+
+def balanced(text: str, start: int, end: int) -> int:
+    """Where the bracket that opens at `start` is closed, by brackets and sound strings alone; -1 where it is not."""
+    depth, pos = 0, start
+    while (match := _OUTSIDE.search(text, pos, end)) is not None:
+        pos = match.end()
+        if match[0] == '"':
+            while (match := _QUOTED.search(text, pos, end)) is not None and match[0] == "\\":
+                pos = match.end() + 1
+            if match is None:
+                return -1
+            pos = match.end()
+        elif match[0] in "{[":
+            depth += 1
+        else:
+            depth -= 1
+            if depth <= 0:
+                return pos
+    return -1
 
 
 def encodable(value: Any) -> Any:
@@ -100,68 +130,124 @@ def encodable(value: Any) -> Any:
 
 
 class JsonScanner:
-    """Finds the end of one JSON value in text that arrives in pieces.
+    """Reads one JSON value that arrives in pieces, as far as it is sound.
 
-    `depth` is how many brackets are open. `too_deep` says that the limit was passed; the value is then scanned to
-    its end all the same, but not read.
+    `depth` is how many brackets are open. `held` is how many of the last characters that were read may still turn out
+    to stand otherwise if the value breaks further on: a comma that nothing follows, the quote that ended a string, a
+    number that goes on. `broken` says that what was read last can be no JSON, whatever follows.
     """
 
-    __slots__ = ("_max", "_started", "_string", "_escaped", "_scalar", "depth", "too_deep")
+    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken")
+
+    #: it tells at once where it can be JSON no longer
+    tells = True
 
     def __init__(self, max_depth: int) -> None:
-        self._max = max_depth
-        self._started = self._string = self._escaped = self._scalar = False
-        self.depth = 0
-        self.too_deep = False
+        del max_depth  # what nests too deeply is refused when all of it is there
+        self._want = _VALUE
+        self._stack: list[str] = []
+        self._string = self.broken = False
+        self._escape = ""
+        self._scalar: str | None = None
+        self._keep = self.held = 0
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+        return len(self._stack)
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         """Read on from `pos`. Returns where reading stopped, and whether the value ended there."""
-        length = len(text)
-        if not self._started and pos < length:
-            self._started = True
-            self._scalar = text[pos] not in '"{['
-        if self._scalar:
-            end = _SCALAR.match(text, pos).end()
-            return end, end < length
-        while pos < length:
-            if self._escaped:
-                self._escaped = False
-                pos += 1
-            elif self._string:
-                match = _INSIDE.search(text, pos)
-                if match is None:
-                    return length, False
-                pos = match.end()
-                if match[0] == "\\":
-                    self._escaped = True
-                else:
-                    self._string = False
-                    if not self.depth:
-                        return pos, True
+        begun, length, done = pos, len(text), False
+        self._keep = pos - self.held
+        while pos < length and not done and not self.broken:
+            if self._string:
+                pos, done = self._in_string(text, pos)
+            elif self._scalar is not None:
+                pos, done = self._in_scalar(text, pos)
+            elif text[pos] in _BLANK:
+                pos = _BLANKS.match(text, pos).end()
             else:
-                match = _OUTSIDE.search(text, pos)
-                if match is None:
-                    return length, False
-                pos = match.end()
-                if self._bracket(match[0]):
-                    return pos, True
-        return pos, False
+                pos, done = self._token(text, pos)
+        self.held = 0 if done else max(pos - self._keep, 0)
+        return max(pos, begun), done
 
     def finish(self) -> bool:
         """The text has ended: is the value complete? Only a number or a literal can be."""
-        return self._scalar
+        return self._scalar is not None and not self._stack
 
-    def _bracket(self, char: str) -> bool:
-        """Note a quote or bracket outside strings. Returns whether it ends the value."""
-        if char == '"':
+    def _in_string(self, text: str, pos: int) -> tuple[int, bool]:
+        if self._escape:
+            return self._in_escape(text, pos), False
+        match = _INSIDE.search(text, pos)
+        if match is None:
+            self._keep = len(text)
+            return len(text), False
+        pos, char = match.end(), match[0]
+        self._keep = pos - 1
+        if char == "\\":
+            self._escape = char
+        elif char == '"':
+            self._string = False
+            self._want = _COLON if self._want in (_KEY, _FIRST_KEY) else _AFTER
+            return pos, not self._stack
+        else:
+            self.broken = True
+            return pos - 1, False
+        return pos, False
+
+    def _in_escape(self, text: str, pos: int) -> int:
+        begun = self._escape
+        self._escape += text[pos : pos + (6 if begun[1:] == "u" or len(begun) > 2 else 2) - len(begun)]
+        if self._escape == "\\u":
+            self._escape += text[pos + 1 : pos + 5]
+        match = _ESCAPE.fullmatch(self._escape)
+        pos += len(self._escape) - len(begun)
+        if match is None:
+            self.broken = True
+        elif match.lastindex:
+            self._escape = ""
+            self._keep = pos
+        return pos
+
+    def _in_scalar(self, text: str, pos: int) -> tuple[int, bool]:
+        end = _SCALAR.match(text, pos).end()
+        self._scalar = f"{self._scalar}{text[pos:end]}"
+        if end == len(text):
+            return end, False
+        scalar, self._scalar = self._scalar, None
+        self.broken = _SOUND_SCALAR.fullmatch(scalar) is None
+        self._want = _AFTER
+        return end, not self._stack and not self.broken
+
+    def _token(self, text: str, pos: int) -> tuple[int, bool]:
+        """A bracket, a comma, a colon, or the first character of a string, a number or a literal."""
+        char, want = text[pos], self._want
+        if char == '"' and want != _COLON and want != _AFTER:
             self._string = True
-            return False
-        if char in "{[":
-            self.depth += 1
-            self.too_deep = self.too_deep or self.depth > self._max
-            return False
-        self.depth -= 1
-        return self.depth <= 0
+            self._keep = pos + 1
+        elif char in "{[" and want in (_VALUE, _FIRST):
+            self._stack.append(char)
+            self._want = _FIRST_KEY if char == "{" else _FIRST
+            self._keep = pos + 1
+        elif char in "}]" and want in (_AFTER, _FIRST_KEY, _FIRST) and self._stack[-1:] == [_OPENER[char]]:
+            self._stack.pop()
+            self._want = _AFTER
+            self._keep = pos + 1
+            return pos + 1, not self._stack
+        elif char == "," and want == _AFTER:
+            self._want = _KEY if self._stack[-1] == "{" else _VALUE
+            self._keep = pos
+        elif char == ":" and want == _COLON:
+            self._want = _VALUE
+            self._keep = pos + 1
+        elif want in (_VALUE, _FIRST) and _SCALAR.match(text, pos).end() > pos:
+            self._scalar = ""
+            return pos, False
+        else:
+            self.broken = True
+            return pos, False
+        return pos + 1, False
 
 
 class JsonNotation:

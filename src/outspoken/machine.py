@@ -13,11 +13,11 @@ from . import islands, paths
 from .automaton import Config, Transition
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
-from .resync import Resync, outside_of_call, resync
-from .sprint import BLANK, BLANKS, LONG, Island, Sprinter, no_text
+from .salvage import Salvager
+from .sprint import BLANK, BLANKS, LONG, Island, no_text
 
 
-class Machine(Sprinter):
+class Machine(Salvager):
     """Reads one text, whole or in chunks."""
 
     # reading
@@ -59,7 +59,7 @@ class Machine(Sprinter):
 
     def _is_plain(self, free: Transition, chunk: str) -> bool:
         """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""
-        if self._lead or self._resync is not None or self._island is not None:
+        if self._lead or self._damage is not None or self._island is not None:
             return False
         if chunk[-1] in BLANK and free.terminal.short in self._trims:
             return False
@@ -79,14 +79,14 @@ class Machine(Sprinter):
     def _run(self, *, final: bool) -> None:
         going = True
         while going:
-            if final and self._island is None and self._resync is None:
+            if final and self._island is None and self._damage is None and self._suspect is None:
                 self._sprint(stop=False)
                 if self.pos == len(self.buffer) and self._fresh and self.config.end() == ():
                     return
             if self._island is not None:
                 going = self._island_on(self._island, final=final)
-            elif self._resync is not None:
-                going = self._skip(self._resync, final=final)
+            elif self._damage is not None:
+                going = self._skip(self._damage, final=final)
             elif self.config.free is None:
                 going = self._token(self.config, final=final)
             else:
@@ -114,8 +114,10 @@ class Machine(Sprinter):
         step = self._step(free, ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
-            self._piece(role, len(buffer), closed=False, final=final)
             self.scan = len(buffer)
+            if self._suspect is not None:
+                return final and self._fail(self._suspect - self.base)
+            self._piece(role, len(buffer), closed=False, final=final)
             return final and self._free_ends(free)
         start = match.start()
         held = not final and match.partial
@@ -123,16 +125,30 @@ class Machine(Sprinter):
             earlier = paths.still_open(step, buffer, at, start, match.lastindex)
             start, held = (start, False) if earlier is None else (earlier, True)
         path = None if held else step.paths.get(match.lastindex)
+        if path is not None and path.suspect is not None:
+            return self._is_suspect(role, match, path.suspect.ends)
         if path is None or (path.grows and not final and match.end() == len(buffer)):
-            self._piece(role, start, closed=False, final=False)
+            if self._suspect is None:
+                self._piece(role, start, closed=False, final=False)
             self.scan = start
             return path is None and not held and self._opening(match, final=final)
+        self._suspect = None
         if start > self.pos or role not in self._trims:
             self._piece(role, start, closed=True, final=False)
         self._close_free(free, start)
         if config is self.automaton.home or config is self.automaton.start:
-            self._opened_at, self._opened = self.base + start, self.base + match.end()
+            self._opened_at = self.base + start
         self._take(path, match)
+        return True
+
+    def _is_suspect(self, role: str, match: Any, ends: bool) -> bool:
+        """A value seems to end without its closing marker. Its own marker may still come; another call may not."""
+        if self._suspect is None:
+            self._piece(role, match.start(), closed=False, final=False)
+            self._suspect = self.base + self.pos
+        if not ends:
+            return self._fail(self._suspect - self.base)
+        self.scan = match.end()
         return True
 
     def _step(self, free: Transition, which: str) -> Any:
@@ -245,30 +261,34 @@ class Machine(Sprinter):
             builder.last, builder.last_text = found[0], found[2]
             self._land(step, start, end)
             return True
-        self._island = (step, notation.scanner(self._depth), [], self.base + self.pos)
+        self._island = Island(step, notation.scanner(self._depth), self.base + self.pos)
         return True
 
     def _island_on(self, island: Island, *, final: bool) -> bool:
         """Go on in an island."""
-        step, scanner, pieces, begun = island
+        step, scanner = island.step, island.scanner
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
-            piece = self.buffer[self.pos : end]
-            if step.role == "arguments" and (pieces[0] if pieces else piece)[0] == "{":
-                self.builder.island_piece("arguments", piece)
-            pieces.append(piece)
+            island.pieces.append(self.buffer[self.pos : end])
             self.pos = end
+            if step.role == "arguments" and island.pieces[0][0] == "{":
+                ready = island.ready(scanner.held)
+                if ready:
+                    self.builder.island_piece("arguments", ready)
+        if scanner.broken:
+            self._island = None
+            return self._fail(self.pos)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None
-        text = "".join(pieces)
+        text = "".join(island.pieces)
         notation = islands.NOTATIONS[step.terminal.short]
         try:
             value = notation.decode(text, self._depth)
         except islands.NotJson:
-            return self._fail(begun - self.base, self.pos)
+            return self._fail(island.begun - self.base, self.pos)
         self.builder.last, self.builder.last_text = value, notation.as_json(text, value)
-        self._land(step, begun - self.base, self.pos)
+        self._land(step, island.begun - self.base, self.pos)
         return True
 
     def _land(self, step: Transition, start: int, end: int) -> None:
@@ -277,63 +297,7 @@ class Machine(Sprinter):
         self.config = step.target
         self.pos = end
 
-    # what the grammar refuses
-
-    def _fail(self, pos: int, end: int | None = None) -> bool:
-        """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none)."""
-        builder, base = self.builder, self.base
-        after = end if end is not None else pos
-        self._fresh = True
-        broken = next((i for i in reversed(range(len(builder.frames))) if builder.frames[i].index >= 0), None)
-        if broken is not None:
-            del builder.frames[broken + 1 :]
-            self._resync = resync(self.automaton, outside_of_call(self.automaton, self.config))
-            self.pos = after
-            return True
-        self.config = self.automaton.home
-        builder.frames.clear()
-        resume = self._behind_opener() if self._opened > builder.safe else base + after
-        self._spent += base + after - resume
-        if self._spent > 4096 + 8 * max(base + after, 0):
-            resume = max(resume, base + after)
-        builder.show(resume)
-        self.rewind(resume)
-        return True
-
-    def _behind_opener(self) -> int:
-        """The offset behind the marker that led out of plain text."""
-        self.rewind(self._opened_at)
-        home = self.automaton.home
-        step = paths.step(home.free.target if home.free else home, "find partial", HANDLERS)
-        match = step.match(self.buffer, self.pos)
-        return self.base + match.end()
-
-    def _skip(self, sync: Resync, *, final: bool) -> bool:
-        """Look for the end of a call that cannot be read."""
-        buffer, pos, builder = self.buffer, self.pos, self.builder
-        match = sync.find(buffer, pos) if final else sync.find_partial(buffer, pos, partial=True)
-        if not final:
-            held = None if match is None else match.start()
-            if match is not None and not match.partial:
-                held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
-                if held is None and sync.places[match.lastindex][2] and match.end() == len(buffer):
-                    held = match.start()
-            if match is None or held is not None:
-                self.pos = len(buffer) if held is None else held
-                return False
-        self._resync = None
-        config, inside = self.automaton.home, False
-        end = len(buffer)
-        if match is not None:
-            config, inside, _ = sync.places[match.lastindex]
-            end = match.end() if inside else match.start()
-        self.pos = self.scan = end
-        self.config = config
-        builder.unfinished(builder.frames.pop(), self.base + end, "invalid")
-        if config is self.automaton.home:
-            builder.frames.clear()
-        self.marked = True
-        return True
+    # the end
 
     def _end(self) -> None:
         """All of the text was read."""
@@ -346,7 +310,18 @@ class Machine(Sprinter):
             for op in ops:
                 function, arg, group = bind(op, 0, "before_", HANDLERS)
                 function(builder, arg, place, group, self.base)
-        else:
+        elif not self._ends_well(at):
             builder.cut(at)
         builder.flush()
+        builder.take_repairs()
         builder.slice = no_text
+
+    def _ends_well(self, at: int) -> bool:
+        """Is what is open at the end complete after all, but for damage, and closing markers that the caller vouches for?"""
+        if self.builder.cap == "none" or not self.builder.frames:
+            return False
+        if not self.proven and (self._island is None or self._island.scanner.tells):
+            return False
+        self._island = None
+        damage = self._damaged(at)
+        return damage is not None and self._salvage(damage, at, closed=self.proven)

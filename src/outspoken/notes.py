@@ -5,7 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from .diagnostics import Diagnostic
+from .diagnostics import Diagnostic, Repair
+
+
+#: What is said of the repair of a marker, or of what stands where only markers may.
+MARKUP = {
+    "missing-marker": "the marker {after} is missing",
+    "damaged-marker": "{before} was read as the marker {after}",
+    "stray-marker": "the marker {before} has no place here, and was dropped",
+    "stray-text": "{before} stands between markers, and was dropped",
+}
+
+
+def describe(repair: Repair) -> str:
+    """What a repair says to a person."""
+    from .json_codes import message_of, shown
+
+    if repair.rung == "markup":
+        return MARKUP[repair.code].format(before=shown(repair.before.strip()), after=shown(repair.after.strip()))
+    return message_of(repair.code, repair.before, repair.after)
 
 
 class Note(NamedTuple):

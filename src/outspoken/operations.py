@@ -15,10 +15,13 @@ Operation = Callable[[Any, str, Any, int, int], None]
 class Place:
     """Stands in for a match where a step was not found by a regular expression."""
 
-    __slots__ = ("_end", "_start")
+    __slots__ = ("_end", "_start", "_text")
 
-    def __init__(self, start: int, end: int) -> None:
-        self._start, self._end = start, end
+    def __init__(self, start: int, end: int, text: str = "") -> None:
+        self._start, self._end, self._text = start, end, text
+
+    def __getitem__(self, group: int) -> str:
+        return self._text
 
     def start(self, group: int = 0) -> int:
         """Where it begins."""
@@ -44,6 +47,7 @@ _FRAMES: dict[str, Operation] = {f"end_{name}": getattr(B, f"end_{name}") for na
 HANDLERS: dict[str, Operation] = {
     "begin": B.begin,
     "drop": B.drop,
+    "supply": B.supply,
     "reopen": B.reopen,
     "before_reopen": B.reopen,
     "island": B.island,

@@ -9,9 +9,10 @@ transitions, so both read the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from .automaton import Automaton, Config, Transition
+from .automaton import Automaton, Config, Suspect, Transition
 from .operations import FOLDS
 from .tables import Terminal
 
@@ -43,13 +44,17 @@ def folded(ops: tuple[tuple[Any, str, Any], ...]) -> tuple[tuple[Any, str, Any],
 class Path:
     """One way through a step: the operations with the groups they speak of, and where it leads.
 
+    `suspect` is set where it leads nowhere, since a closing marker seems to be missing.
+
     An operation is `(function, argument, group)` and is called as `function(builder, argument, match, group, base)`.
     """
 
-    __slots__ = ("ops", "target", "grows")
+    __slots__ = ("ops", "target", "grows", "suspect")
 
-    def __init__(self, ops: tuple[tuple[Any, str, Any], ...], target: Config, grows: bool) -> None:
-        self.ops, self.target, self.grows = ops, target, grows
+    def __init__(
+        self, ops: tuple[tuple[Any, str, Any], ...], target: Config, grows: bool, suspect: Suspect | None = None
+    ) -> None:
+        self.ops, self.target, self.grows, self.suspect = ops, target, grows, suspect
 
 
 class Step:
@@ -111,6 +116,8 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         markers = config.ahead if kind == "ahead" else config.markers
         room = 0 if mode == "partial" else _MAX_BRANCHES
         branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
+        if kind == "find":
+            branches += [compiler.suspect(s, config) for s in config.suspects]
         if mode == "whole":
             module: Any = re
         else:
@@ -120,11 +127,12 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
         rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
         found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
-        found.quick = quick([t.terminal for t in markers]) if mode == "partial" and kind == "find" else None
+        if mode == "partial" and kind == "find":
+            found.quick = quick([*[t.terminal for t in markers], *config.suspects])
         return found
 
 
-def quick(terminals: list[Terminal]) -> Any:
+def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
     """A search for the characters that may begin one of the terminals; None where any may."""
     if not all(t.first for t in terminals):
         return None
@@ -166,6 +174,12 @@ class _Compiler:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
         return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
+
+    def suspect(self, suspect: Suspect, config: Config) -> str:
+        """The expression of something that shows that a closing marker is missing."""
+        self._groups += 1
+        self.paths[self._groups] = Path((), config, False, suspect)
+        return f"{suspect.regex}()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
         """Can the operations of a token take the whole match for it? That keeps the expression's beginning plain."""

@@ -226,6 +226,10 @@ class PythonScanner:
     its end all the same, but not read.
     """
 
+    #: its pieces are not handed on before it is complete
+    held = 0
+    #: whether what it reads is sound is known only when all of it is there
+    broken = tells = False
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:

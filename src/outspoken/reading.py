@@ -12,6 +12,7 @@ from .deeds import ActionBuilder
 from .detection import PLAIN, Detector
 from .errors import LimitError, ResponseError, StreamClosedError
 from .events import Done, Event
+from .json_codes import CAPS, Cap
 from .machine import Machine
 from .notes import placed
 from .replies import Reply
@@ -19,6 +20,21 @@ from .settings import DEFAULT, Settings
 from .tools import Tools
 
 OnError = Literal["keep", "raise"]
+
+#: The stop reasons by which providers say that the model ended its answer itself; in any case, `-` for `_`.
+ENDED = frozenset({"stop", "tool_calls", "tool_use", "function_call", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"})
+
+
+def proves_end(reason: str | None) -> bool:
+    """Does a stop reason say that the model ended its answer itself?"""
+    return reason is not None and reason.strip().lower().replace("-", "_") in ENDED
+
+
+def check_cap(repair: object) -> None:
+    """Raises ValueError for what is no limit of repairs."""
+    if repair not in CAPS:
+        names = ", ".join([f'"{cap}"' for cap in CAPS])
+        raise ValueError(f"`repair` is {repair!r}; expected one of {names}")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -45,26 +61,33 @@ class Reading:
         tools: Any,
         prefix: str,
         on_error: OnError,
+        repair: Cap | None,
         settings: Settings | None,
         events: list[Event] | None,
     ) -> None:
         if on_error not in ("keep", "raise"):
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
+        if repair is None:
+            repair = "none" if on_error == "raise" else "strings"
+        check_cap(repair)
         self.settings = settings or DEFAULT
         self._on_error = on_error
         self._prefix = len(prefix)
         self.format = None if format == "auto" else registry.resolve(format)
-        automaton = registry.automaton(self.format or PLAIN)
+        lenient = repair not in ("none", "notation")
+        automaton = registry.automaton(self.format or PLAIN, lenient=lenient)
         self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
+        self._builder.cap = repair
         reader = Machine if self.format else Detector
         self._machine = reader(automaton, self._builder, base=-len(prefix))
         if prefix:
             self._machine.feed(encodable(prefix))
             self._builder.forget()
 
-    def read(self, text: str) -> Reply:
+    def read(self, text: str, finish_reason: str | None = None) -> Reply:
         """Read a whole response."""
         text = encodable(text)
+        self._machine.proven = proves_end(finish_reason)
         limit = self.settings.max_chars
         if len(text) > limit:
             self._machine.read(text[:limit])
@@ -84,8 +107,9 @@ class Reading:
             raise LimitError(self.settings.max_chars, self._reply(self._raw()))
         self._machine.feed(text)
 
-    def close(self) -> Reply:
+    def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
+        self._machine.proven = proves_end(finish_reason)
         self._machine.close()
         return self._finish(self._raw())
 
@@ -110,6 +134,7 @@ class Reading:
                 "segments": builder.segments,
                 "status": builder.status,
                 "diagnostics": placed(builder.notes, raw) if builder.notes else [],
+                "repairs": builder.repairs,
                 "envelope": builder.envelope,
                 "envelope_content": builder.envelope_content,
                 "needs_more_work": builder.more,
@@ -131,10 +156,11 @@ class StreamParser:
         tools: Any = None,
         prefix: str = "",
         on_error: OnError = "keep",
+        repair: Cap | None = None,
         settings: Settings | None = None,
     ) -> None:
         self._events: list[Event] = []
-        self._reading = Reading(format, tools, prefix, on_error, settings, self._events)
+        self._reading = Reading(format, tools, prefix, on_error, repair, settings, self._events)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.reply: Reply | None = None
 
@@ -153,7 +179,14 @@ class StreamParser:
         return self._drain()
 
     def close(self) -> list[Event]:
-        """The response has ended. Closing again returns nothing.
+        """The response has ended, and why is not known. See `finish`."""
+        return self.finish(None)
+
+    def finish(self, reason: str | None) -> list[Event]:
+        """The response has ended for a reason that the provider gives. Finishing again returns nothing.
+
+        A call whose end never came is truncated, unless the reason says that the model ended where it meant to
+        (`stop`, `tool_calls`, `end_turn` and the like): then only its closing markers are missing, which is a repair.
 
         Raises ResponseError with `on_error="raise"`, where the response has an error.
         """
@@ -163,7 +196,7 @@ class StreamParser:
         try:
             if rest:
                 self._reading.feed(rest)
-            self.reply = self._reading.close()
+            self.reply = self._reading.close(reason)
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise

@@ -69,9 +69,17 @@ def header(name: str) -> Header:
 
 
 @cache
-def automaton(name: str) -> Automaton:
-    """The automaton of a format, by its exact name; made once in a process."""
-    return Automaton(tables(name))
+def automaton(name: str, *, lenient: bool = False) -> Automaton:
+    """The automaton of a format, by its exact name; made once in a process.
+
+    A lenient one also notices calls before which a marker is missing.
+    """
+    made = Automaton(tables(name))
+    if lenient:
+        from .lenient import extend
+
+        extend(made)
+    return made
 
 
 def tables(name: str) -> Tables:

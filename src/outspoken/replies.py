@@ -72,6 +72,7 @@ class Payload(BaseModel):
     data: Any
     status: Status = "ok"
     span: Span
+    repairs: tuple[Repair, ...] = ()
 
 
 class JsonValue(BaseModel):
@@ -93,7 +94,8 @@ _S = TypeVar("_S", bound=BaseModel)
 class Reply(BaseModel):
     """One response, read.
 
-    `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
+    `repairs` are all changes that made damaged text readable, in the order of the text; those of a call are in the
+    call, too. `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
     the markup between them tile `raw`, so nothing of the response is lost. `status` is the worst of the segments', and
     "truncated" where the text ends inside markup.
 
@@ -108,6 +110,7 @@ class Reply(BaseModel):
     segments: list[Segment]
     status: Status = "ok"
     diagnostics: list[Diagnostic] = Field(default_factory=list[Diagnostic])
+    repairs: list[Repair] = Field(default_factory=list[Repair])
     envelope: bool = False
     envelope_content: str | None = None
     needs_more_work: bool | None = None

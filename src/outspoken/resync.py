@@ -25,14 +25,29 @@ class Resync:
     def __init__(self, places: dict[str, tuple[Terminal, Config, bool]]) -> None:
         import regex
 
-        ordered = sorted(places.values(), key=lambda place: order(place[0]))
-        source = "|".join([f"({terminal.regex})" for terminal, _, _ in ordered]) or "(?!)"
+        ordered = [(key, *places[key]) for key in sorted(places, key=lambda key: order(places[key][0]))]
+        source = "|".join([f"({key})" for key, *_ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
         self.rivals: list[tuple[Any, int]] = [
-            (regex.compile(t.regex), i) for i, (t, _, _) in enumerate(ordered, 1) if t.wide
+            (regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.wide
         ]
-        self.places = {i: (config, inside, t.grows) for i, (t, config, inside) in enumerate(ordered, 1)}
+        self.places = {i: (config, inside, t.grows) for i, (_, t, config, inside) in enumerate(ordered, 1)}
+
+
+class Damage:
+    """A segment that the grammar refuses: the offset where it begins, and the configuration there.
+
+    `frame` is the call in it that was announced, if one was. `at` is the offset where it was refused, `sync` finds its
+    end. `hopeful` says that it may be a call at all; None where that is not known yet. `bare` says that the marker that
+    should open it is missing, so that the next one of its kind may be without it, too.
+    """
+
+    __slots__ = ("start", "outer", "frame", "at", "sync", "hopeful")
+
+    def __init__(self, start: int, outer: Config, frame: Any, at: int, hopeful: bool | None, bare: bool) -> None:
+        self.start, self.outer, self.frame, self.at, self.hopeful = start, outer, frame, at, hopeful
+        self.sync = resync(outer.automaton, outer, bare)
 
 
 def outside_of_call(automaton: Automaton, config: Config) -> Config:
@@ -43,7 +58,7 @@ def outside_of_call(automaton: Automaton, config: Config) -> Config:
 
 
 @lru_cache(maxsize=256)
-def resync(automaton: Automaton, outer: Config) -> Resync:
+def resync(automaton: Automaton, outer: Config, bare: bool = False) -> Resync:
     """The ways on behind a broken call that began in a configuration: the next call there, the call's or the section's
     end, or an opening marker outside of everything. Single characters count only where a format has nothing else.
     """
@@ -52,8 +67,12 @@ def resync(automaton: Automaton, outer: Config) -> Resync:
     places = long or inner
     home = automaton.home
     for step in (home.free.target if home.free else home).markers:
-        if ("begin", "code") not in step.after:  # a fence is part of a broken call as likely as not
-            places.setdefault(step.terminal.regex, (step.terminal, home, False))
+        if ("begin", "code") in step.after or (step.supplied and not bare):  # a fence is part of a broken call as likely as not
+            continue
+        regex = step.terminal.regex
+        if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
+            regex = f"(?<![^\n])(?:{regex})"
+        places.setdefault(regex, (step.terminal, home, False))
     return Resync(places)
 
 
@@ -62,14 +81,16 @@ def _inner(automaton: Automaton, outer: Config) -> dict[str, tuple[Terminal, Con
     home, start = automaton.home, automaton.start
     places: dict[str, tuple[Terminal, Config, bool]] = {}
     if outer not in (home, start):
-        for step in outer.markers:
+        for step in [t for t in outer.markers if not t.supplied]:
             places[step.terminal.regex] = (step.terminal, outer, False)
     queue, seen = [outer], {outer.stack}
     for config in queue:
         for step in _steps(config):
+            if step.supplied:
+                continue
             target = step.target
             ends = ("end", "tool_call") in step.after
-            if ends or (target in (home, start) and not step.terminal.short.isupper()):
+            if ends or target in (home, start):
                 places.setdefault(step.terminal.regex, (step.terminal, target if ends else home, True))
             if target not in (home, start) and target.stack not in seen and len(seen) < _MAX_CONFIGS:
                 seen.add(target.stack)

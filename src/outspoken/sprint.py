@@ -10,7 +10,7 @@ from .automaton import Automaton, Config, Transition
 from .buffer import Buffer
 from .builder import Builder
 from .operations import FREE, HANDLERS, Place
-from .resync import Resync
+from .resync import Damage
 
 #: Free text that is longer than this is searched by the engine that is faster on long texts.
 LONG = 2048
@@ -19,8 +19,28 @@ BLANK = " \t\r\n\f"
 #: white space, or none: it always matches
 BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
 
-#: An island that is being read: its transition, its scanner, its pieces so far, the offset where it began.
-Island = tuple[Transition, Any, list[str], int]
+
+class Island:
+    """An island that is being read: its transition, its scanner, its pieces so far, the offset where it began."""
+
+    __slots__ = ("step", "scanner", "pieces", "begun", "_queue", "_queued")
+
+    def __init__(self, step: Transition, scanner: Any, begun: int) -> None:
+        self.step, self.scanner, self.begun = step, scanner, begun
+        self.pieces: list[str] = []
+        self._queue: list[str] = []
+        self._queued = 0
+
+    def ready(self, held: int) -> str:
+        """What of the pieces may be handed on by now, where the last `held` characters may not."""
+        piece = self.pieces[-1]
+        self._queue.append(piece)
+        self._queued += len(piece)
+        if self._queued <= held:
+            return ""
+        text = "".join(self._queue)
+        self._queue, self._queued = [text[len(text) - held :]], held
+        return text[: len(text) - held]
 
 
 def no_text(start: int, end: int) -> str:
@@ -38,8 +58,11 @@ class Sprinter(Buffer):
     _lead = False
     _fresh = True
     _island: Island | None = None
-    _opened = _opened_at = 0
-    _resync: Resync | None = None
+    #: where the marker stands that led out of plain text
+    _opened_at = 0
+    _damage: Damage | None = None
+    #: where a value seems to end without its closing marker; the text from there on is held
+    _suspect: int | None = None
     _spent: int = 0
     #: what is held is white space; more of it waits here
     _waiting = False
@@ -50,7 +73,7 @@ class Sprinter(Buffer):
         self.builder = builder
         builder.slice = self.slice
         self.config = config or automaton.start
-        self._opened = base
+        self._opened_at = base - 1
         self._blanks: list[str] = []
         self._depth = builder.settings.max_depth
         self._trims = self._lead_trims = automaton.trims
@@ -75,6 +98,7 @@ class Sprinter(Buffer):
                         break
                     pos, config = at, self.config
                     continue
+                path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnboundVariable]
             else:
                 text = free.terminal.short == "TEXT"
                 if config.ahead or not self._fresh or (stop and text and not builder.frames):
@@ -85,15 +109,17 @@ class Sprinter(Buffer):
                 match = step.find(buffer, pos)
                 if match is None:
                     break
+                path = step.paths[match.lastindex]
+                if path.suspect is not None:
+                    break
                 found = match.start()
                 if text or free.after or found == pos or free.terminal.short in trims:
                     self._sprint_piece(free, text, pos, found)
                     if config is home or config is start:
-                        self._opened_at, self._opened = base + found, base + match.end()
+                        self._opened_at = base + found
                 else:
                     FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
                 self.marked = True
-            path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnboundVariable]
             for function, arg, group in path.ops:
                 function(builder, arg, match, group, base)
             config = path.target

@@ -92,6 +92,8 @@ def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> 
     """What can be written next: the cost, where that leads, and the text."""
     found: list[tuple[int, Config, Progress, str]] = []
     for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
+        if step.supplied:
+            continue
         before = _after(progress, step.before, wanted)
         if before is None:
             continue

@@ -1,0 +1,127 @@
+"""What an automaton also recognises so that damage is noticed where the strict grammar would read on.
+
+Text outside of calls may be anything, and so may a value that is written without escapes. So a call whose opening marker
+is missing would be text, and a value whose closing marker is missing would run over the calls behind it. Both are found
+by markers that cannot stand there by chance.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .automaton import Automaton, Config, Suspect, Transition
+from .resync import outside_of_call
+from .tables import Terminal
+
+#: A marker that is as long as this is not met by chance.
+_TELLING = 6
+_BLANKS = r"\s{0,20}"
+_MAX_CHAINS = 8
+_MAX_LINKS = 8
+
+
+def extend(automaton: Automaton) -> None:
+    """Add to an automaton what shows that a marker is missing."""
+    for config in automaton.configs:
+        if config.free is None:
+            continue
+        if config.free.terminal.short == "TEXT" and not config.free.target.suspects:
+            _supply(config)
+        elif config.free.terminal.short == "ARG_VALUE":
+            config.free.target.suspects = (*_openings(config), *_endings(config))
+
+
+def is_telling(step: Transition) -> bool:
+    """Is the marker one that is not met by chance?"""
+    return len(step.terminal.canonical.strip()) >= _TELLING and step.terminal.short.startswith("_")
+
+
+def _supply(config: Config) -> None:
+    """Recognise what follows an opening marker in text without it."""
+    known = {step.terminal.name for step in config.markers}
+    for opener in list(config.markers):
+        begun = [kinds for op, kinds in opener.after if op == "begin"]
+        if opener.supplied or not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
+            continue
+        for step in opener.target.markers:
+            if step.terminal.name in known or step.before or not is_telling(step) or opener.target.free:
+                continue
+            known.add(step.terminal.name)
+            written = opener.terminal.canonical
+            after = (*opener.after, ("supply", written), *step.after)
+            config.markers.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
+
+
+def _openings(config: Config) -> list[Suspect]:
+    """The beginning of another call, up to and with what follows its name."""
+    automaton = config.automaton
+    home = automaton.home
+    places = [outside_of_call(automaton, config), home.free.target if home.free else home]
+    found: dict[str, Suspect] = {}
+    for place in places:
+        for step in place.markers:
+            if not step.supplied and is_telling(step):
+                for chain in _named(step, (), False):
+                    regex = f"(?:\\n|){_BLANKS.join([_alone(t) for t in chain])}"
+                    found.setdefault(regex, Suspect(regex, _first(step), False))
+    return list(found.values())
+
+
+def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> list[tuple[Transition, ...]]:
+    """The ways on from a marker to the one behind the name of a call."""
+    chain = (*before, step)
+    if named:
+        return [chain]
+    named = step.terminal.short == "TOOL_NAME"
+    if step.target.free or len(chain) > _MAX_LINKS:
+        return []
+    return [way for t in step.target.markers for way in _named(t, chain, named)][:_MAX_CHAINS]
+
+
+def _endings(config: Config) -> list[Suspect]:
+    """The end of the call, with or without the markers between the value and it."""
+    found: list[Suspect] = []
+    for closer in config.free.target.markers if config.free else ():
+        chain = _shortest_end(closer.target)
+        written = closer.terminal.canonical.strip()
+        own = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])]) if is_telling(closer) else "(?!)"
+        for start in range(len(chain)):
+            rest = _BLANKS.join([_alone(t) for t in chain[start:]])
+            lead, own_lead = _break(chain[start].terminal), _break(closer.terminal)
+            regex = f"(?:{own_lead}(?:{own}){_BLANKS}|{lead or own_lead}){rest}"
+            first = _first(chain[start])
+            found.append(Suspect(regex, first and first + written[:2], True))
+    return found
+
+
+def takes_break(terminal: Terminal) -> bool:
+    """Does a line break before a marker belong to it?"""
+    return "\n" in terminal.first or terminal.canonical.startswith("\n")
+
+
+def _break(terminal: Terminal) -> str:
+    return r"(?:\n|)" if takes_break(terminal) else ""
+
+
+def _shortest_end(config: Config) -> list[Transition]:
+    """The fewest markers to the end of the call."""
+    queue: list[tuple[Config, list[Transition]]] = [(config, [])]
+    seen = {config}
+    for at, chain in queue:
+        for step in at.markers:
+            if step.supplied:
+                continue
+            if any(op == ("end", "tool_call") for op in step.after):
+                return [*chain, step] if all(is_telling(t) for t in (*chain, step)) else []
+            if step.target not in seen and not step.target.free and len(chain) < _MAX_LINKS:
+                seen.add(step.target)
+                queue.append((step.target, [*chain, step]))
+    return []
+
+
+def _alone(step: Transition) -> str:
+    return f"(?:{step.terminal.regex})"
+
+
+def _first(step: Transition) -> str:
+    return step.terminal.first and step.terminal.first + "\n"

@@ -1,0 +1,121 @@
+"""What holds for every text: sound JSON is untouched, repairs replay, prefixes are beginnings, nothing raises."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken.json_codes import CAPS, Cap, Mended
+from outspoken.json_mend import mend
+from outspoken.json_reading import read_json
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
+)
+CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(st.text(), VALUES, max_size=4)
+PIECES = st.sampled_from([
+    '"', "'", "{", "}", "[", "]", "(", ")", ",", ":", "\\", "\n", " ", "a", "b c", "1", "2.", "-", "true", "None",
+    '"a": ', '"b": "x"', '{"a":1}', "//", "/*", "*/", "#", "...", "“", "”", "｛", "：",
+    "，", "】", "\ufeff", '"""', "```",
+    "```json\n",
+    "\n```\n", "\\u", "\\ud83d", "\ud83d", "=>", ";", "{{", "}}", "0x1", "1,234", "<a href='x'>",
+])  # fmt: skip
+DAMAGED = st.lists(PIECES, max_size=24).map("".join)
+
+
+def replayed(text: str, mended: Mended) -> str:
+    """The text of a value with its edits made."""
+    parts: list[str] = []
+    pos = mended.start
+    for edit in mended.edits:
+        assert pos <= edit.start <= edit.end
+        parts += (text[pos : edit.start], edit.after)
+        pos = edit.end
+    return "".join([*parts, text[pos : mended.end]])
+
+
+def begins(part: Any, whole: Any) -> bool:
+    """Is a value what can be known of another from the beginning of its text?"""
+    if isinstance(part, str) and isinstance(whole, str):
+        return whole.startswith(part)
+    if isinstance(part, list) and isinstance(whole, list):
+        items, others = cast("list[Any]", part), cast("list[Any]", whole)
+        pairs = list(zip(items, others, strict=False))
+        return len(items) <= len(others) and all(a == b for a, b in pairs[:-1]) and all(begins(*p) for p in pairs[-1:])
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return begins(list(cast("dict[str, Any]", part).values()), list(cast("dict[str, Any]", whole).values()))
+    return part == whole
+
+
+@given(VALUES, st.sampled_from([None, 1]), st.booleans(), st.sampled_from(CAPS))
+def test_sound_json_is_untouched(value: Any, indent: int | None, ascii_: bool, cap: Cap) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_)
+    reading = read_json(text, repair=cap)
+    assert (reading.values, reading.status, reading.repairs, reading.texts) == ((value,), "ok", (), (text,))
+
+
+@given(CONTAINERS, st.data())
+def test_a_prefix_is_a_beginning(value: Any, data: st.DataObject) -> None:
+    text = json.dumps(value)
+    cut = text[: data.draw(st.integers(1, len(text) - 1))]
+    reading = read_json(cut)
+    assert reading.status == "truncated"
+    assert len(reading.values) == 1
+    assert begins(reading.value, value)
+
+
+@given(st.text() | DAMAGED, st.sampled_from(CAPS), st.booleans())
+def test_any_text(text: str, cap: Cap, closed: bool) -> None:
+    reading = read_json(text, repair=cap)
+    assert reading.status != "invalid" or not reading.values
+    for mended in mend(text, 0, len(text), closed=closed, cap=cap):
+        assert replayed(text, mended) == mended.text
+        assert (mended.rung == "exact") == (not mended.edits)
+        assert CAPS.index("none" if mended.rung == "exact" else cast("Cap", mended.rung)) <= CAPS.index(cap)
+        json.dumps(mended.value, ensure_ascii=False).encode()
+        if mended.edits:
+            assert json.loads(mended.text) == mended.value
+    for (start, end), made in zip(reading.spans, reading.texts, strict=True):
+        parts: list[str] = []
+        pos = start
+        for repair in reading.repairs:
+            if start <= repair.span[0] and repair.span[1] <= end:
+                assert repair.before == text[slice(*repair.span)]
+                parts += (text[pos : repair.span[0]], repair.after)
+                pos = repair.span[1]
+        assert "".join([*parts, text[pos:end]]) == made
+    json.dumps(reading.values, ensure_ascii=False).encode()
+
+
+@given(st.text(), st.text(), st.sampled_from(["{%s,}", "{%s", "{{%s}}", "{%s}}", "// x\n{%s}", "{%s 'n': 1}"]))
+def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
+    members = f"{json.dumps(one)}: {json.dumps(two)}"
+    mended = mend(text := frame % members, 0, len(text), closed=True, cap="structure")
+    assert [next(iter(m.value.items())) for m in mended] == [(one, two)]
+
+
+UNITS = ['"', "\\", ",", "{", "(", ')"', "\n]{", '[x"', "1", "#", "'", "“", "[", '{"a":', "```\n", '"} ', "\n", '""']
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_hostile_text_takes_no_longer(unit: str) -> None:
+    for opening, closing in (("", ""), ('{"a": "', '"}'), ('[{"a": "', ""), ("{", "")):
+        text = opening + unit * (16_384 // len(unit)) + closing
+        for cap in ("none", "structure", "heuristic"):
+            start = time.process_time()
+            read_json(text, repair=cap)
+            mend(text, 0, len(text), closed=True, cap=cap)
+            assert time.process_time() - start < 4, (opening, cap)
+
+
+def test_deep_nesting() -> None:
+    for unit in ("[", '{"a":', '[{"a":'):
+        text = unit * 10_000
+        assert read_json(text).status == "invalid"
+        assert read_json(text + "1" + "]" * 10_000).status == "invalid"

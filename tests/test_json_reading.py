@@ -1,0 +1,130 @@
+"""`read_json`: where the JSON of a text is, what is said of it, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from outspoken.json_reading import JsonLimitError, read_json
+from outspoken.settings import Settings
+
+NOTHING = [
+    "",
+    "  \n",
+    "I could not find the file that you asked for.",
+    "As it says in [see note], use {curly} braces, f(x) = {x | x > 0}.",
+    "<html><head><style>a { color: red }</style></head><body>502</body></html>",
+    "}",
+    '"',
+    "It was [1], and then [2].",
+    "Write `{}` for an empty object.",
+    "```python\nprint({'a': 1})\n```",
+]
+
+AROUND: list[tuple[str, list[Any]]] = [
+    ('Sure! Here it is: {"a": 1} Hope it helps.', [{"a": 1}]),
+    ('```json\n{"a": [1, 2]}\n```', [{"a": [1, 2]}]),
+    ('~~~\n{"a": 1}\n~~~\nand\n~~~\n{"b": 2}\n~~~\n', [{"a": 1}, {"b": 2}]),
+    ('Use {curly} ones. {"a": 1}', [{"a": 1}]),
+    ("Don't worry: {\"a\": 'b'}", [{"a": "b"}]),
+    ('As [1] says: {"a": 1}', [{"a": 1}]),
+    ("The answer is [1, 2, 3].", [[1, 2, 3]]),
+    ('```json\n{"md": "```sh\nls\n```", "n": 1}\n```', [{"md": "```sh\nls\n```", "n": 1}]),
+    ('{"a": {"b": 1} c} then {"d": 2}', [{"d": 2}]),
+    ('{"a": 1} and {"b": "x", }', [{"a": 1}, {"b": "x"}]),
+    ('```json\n{"a": {"b": 1}\n```', [{"a": {"b": 1}}]),
+]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_no_data(text: str) -> None:
+    reading = read_json(text)
+    assert (reading.status, reading.values, reading.value, reading.rung) == ("invalid", (), None, None)
+    assert [note.severity for note in reading.diagnostics] == ["error"]
+
+
+@pytest.mark.parametrize(("text", "values"), AROUND)
+def test_json_in_other_text(text: str, values: list[Any]) -> None:
+    reading = read_json(text)
+    assert list(reading.values) == values
+    assert reading.status in ("ok", "repaired")
+
+
+def test_text_around_is_noted() -> None:
+    reading = read_json('Here: {"a": 1} Bye.')
+    assert (reading.status, reading.rung, reading.repairs) == ("ok", "exact", ())
+    assert [(note.code, note.severity, reading.raw[slice(*note.span)]) for note in reading.diagnostics] == [
+        ("left-out", "note", "Here:"),
+        ("left-out", "note", "Bye."),
+    ]
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, 2.50]}', ' "x" ', "12", "null", "[]", '{"s": "```json\\n{}\\n```, // x"}'])
+def test_sound_json_is_untouched(text: str) -> None:
+    for cap in ("none", "heuristic"):
+        reading = read_json(text, repair=cap)
+        assert (reading.status, reading.rung, reading.repairs, reading.diagnostics) == ("ok", "exact", (), ())
+        assert reading.texts == (text.strip(),)
+
+
+def test_odd_blanks_are_text() -> None:
+    reading = read_json("[1]\x1f", repair="none")
+    assert [note.span for note in reading.diagnostics if note.code == "left-out"] in ([], [(3, 4)])
+    assert read_json("0\x1f", repair="none").status == "invalid"
+
+
+def test_repeated_keys() -> None:
+    reading = read_json('{"a": 1, "b": {"a": 2}, "a": 3}')
+    assert reading.value == {"a": 3, "b": {"a": 2}}
+    assert (reading.status, reading.repairs) == ("ok", ())
+    assert [note.code for note in reading.diagnostics] == ["repeated-key"]
+
+
+def test_places() -> None:
+    reading = read_json('{\n  "a": {"b": [1 2]},\n}')
+    comma, trailing = reading.repairs
+    assert (comma.code, comma.line, comma.column, comma.path) == ("missing-comma", 2, 16, ("a", "b", 0))
+    assert (trailing.code, trailing.line, trailing.column, trailing.path) == ("trailing-comma", 2, 20, ())
+    assert str(reading.diagnostics[0]) == "text:2:16 missing-comma: a comma is missing"
+
+
+def test_one_diagnostic_for_many_alike() -> None:
+    reading = read_json('{"a": "' + "x\n" * 50 + '"}')
+    assert len(reading.repairs) == 50
+    assert [note.notes for note in reading.diagnostics] == [("49 more of this kind in the same value",)]
+
+
+def test_where_reading_failed() -> None:
+    (note,) = read_json('{"a": 1, @b}').diagnostics
+    assert (note.code, note.message, note.span) == ("not-json", "a key expected; found `@`", (9, 10))
+    (note,) = read_json("[" * 200).diagnostics
+    assert note.code == "too-deep"
+    (note,) = read_json('{"a": 1,}', repair="none").diagnostics
+    assert note.message == "sound JSON expected; found `,`"
+
+
+def test_half_characters_are_replaced() -> None:
+    for text in ('{"a": "x\\ud83d"}', '{"a": "x\ud83d"}', '{"\ud83d": "x",}'):
+        reading = read_json(text)
+        assert repr(reading.value).encode()
+        assert "\ufffd" in str(reading.value)
+
+
+def test_a_model_as_schema() -> None:
+    class Call(BaseModel):
+        code: str
+        lang: str
+
+    reading = read_json('{"code": "f("a", "lang": "b")", "lang": "py"}', Call)
+    assert reading.value["lang"] == "py"
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(ValueError, match="`repair` is 'all'; expected one of 'none', 'notation', 'structure'"):
+        read_json("{}", repair="all")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="`schema` is of type str; expected a JSON schema as a dict"):
+        read_json("{}", "x")
+    with pytest.raises(JsonLimitError, match=r"the text has 3 characters; `Settings\.max_chars` allows 2"):
+        read_json("[1]", settings=Settings(max_chars=2))
