@@ -196,8 +196,9 @@ def test_every_beginning(case: Case) -> None:
     for at in range(len(case.text)):
         reply = case.parse(case.text[:at])
         check_reply(reply)
-        complete = [call for call in calls if call.span[1] <= at]
-        assert reply.tool_calls[: len(complete)] == complete, at
+        # what was repaired may be known to be complete only by what stands behind it
+        complete = [call for call in calls if call.span[1] <= at and call.status == "ok"]
+        assert [call for call in reply.tool_calls if call in complete] == complete, at
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.kind == "ok"], ids=str)

@@ -395,7 +395,7 @@ def structure(mend: Mend | None, fence: bool = False, group: str = "structure") 
         if parts is None:
             return None
         text = fenced(random, joined(parts)) if fence else joined(parts)
-        return case(kind, text, meant, open_ended=mend in (no_closer, no_closers))
+        return case(kind, text, meant)
 
     return Kind(group, make)
 
@@ -424,15 +424,15 @@ def together(kind: str, random: Random) -> DamageCase | None:
     """Two or three kinds of damage to the structure, some of them in a fence."""
     meant = document(random)
     parts: list[Part] | None = tokens(meant.value, style(random))
-    open_ended = False
+    ended = True
     for i in sorted(random.sample(range(len(TOGETHER)), random.randint(2, 3))):
         mend = random.choice(TOGETHER[i])
         parts = mend(random, parts)
         if parts is None:
             return None
-        open_ended |= mend is no_closer
+        ended = ended and mend is not no_closer
     text = joined(parts)
-    return case(kind, fenced(random, text) if random.random() < 0.2 else text, meant, open_ended=open_ended)
+    return case(kind, text if ended and random.random() < 0.8 else fenced(random, text), meant)
 
 
 def strings(damage: Callable[[Random, Part], Part]) -> Kind:
@@ -490,8 +490,8 @@ KINDS: dict[str, Kind] = {
     "comma missing between members": structure(no_comma),
     "comma missing between items": structure(no_comma_between_items),
     "colon missing": structure(no_colon),
-    "last closer missing": structure(no_closer),
-    "both closers missing": structure(no_closers),
+    "last closer missing": structure(no_closer, fence=True),
+    "both closers missing": structure(no_closers, fence=True),
     "doubled outer braces": structure(doubled_braces),
     "surplus closer, at the end": structure(surplus_closer),
     "surplus closer, inside": structure(surplus_closer_inside),

@@ -26,7 +26,7 @@ class Transition:
     before this one, as it is written; "" where none is.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "supplied")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "supplied", "known")
 
     def __init__(
         self,
@@ -39,6 +39,8 @@ class Transition:
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         self.supplied = supplied
+        #: how recovery recognises the terminal, once it was asked for
+        self.known: Any = None
         #: what an island that is shifted here becomes, where that is known at once
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations as functions, once they were bound

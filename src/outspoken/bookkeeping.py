@@ -24,6 +24,7 @@ class Bookkeeper:
     cap: Cap = "none"
     #: why what is read now counts as unreadable, although it was read
     doubt = ""
+    doubted = False
     #: an offset, its line, and where that line begins: the first that is known, and the last one that was asked for
     _first = _known = (0, 1, 0)
 

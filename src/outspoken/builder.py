@@ -316,7 +316,9 @@ class Builder(Bookkeeper):
         call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
         if call is not None:
             self.unfinished(call, end, "truncated")
-        elif frames and frames[0].kinds == "think":
+            return
+        self.edits.clear()
+        if frames and frames[0].kinds == "think":
             self.flush("truncated")
             self.worsen("truncated")
             label = "opened here, and the text ends inside it"
@@ -378,7 +380,7 @@ class Builder(Bookkeeper):
     def known_arguments(self, frame: Frame, text: str) -> dict[str, Any]:
         """The arguments of a call that never ended, as far as they are complete."""
         found = frame.arguments
-        if found is None and not frame.keyed and text[:1] == "{" and self.cap != "none":
+        if found is None and not frame.keyed and text[:1] == "{":
             from .json_mend import mend
 
             read = mend(text, 0, len(text), closed=False, cap="notation", settings=self.settings)

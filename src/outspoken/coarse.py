@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .automaton import Automaton, Config
+from .automaton import Automaton, Config, Transition
 from .tables import Terminal
 from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST
 
@@ -35,9 +35,15 @@ class Matcher(NamedTuple):
     damaged: tuple[str, ...]
 
 
+def matcher(step: Transition) -> Matcher:
+    """The ways to recognise the terminal of a transition."""
+    if step.known is None:
+        step.known = _matcher(step.terminal)
+    return step.known
+
+
 @lru_cache(maxsize=4096)
-def matcher(terminal: Terminal) -> Matcher:
-    """The ways to recognise a terminal."""
+def _matcher(terminal: Terminal) -> Matcher:
     written = terminal.canonical.strip()
     damaged = (written[1:], written[:-1]) if len(written) > 1 else ()
     return Matcher(re.compile(terminal.regex), written, damaged)
@@ -66,7 +72,8 @@ def coarse(automaton: Automaton) -> Coarse:
             continue
         if (written or terminal.regex).startswith('"') and any(t.short in JSON_FIRST for t in terminals):
             continue  # a key of a JSON object
-        sources[terminal.regex] = 1000 + len(terminal.regex)
+        if re.fullmatch(terminal.regex, "word") is None:
+            sources[terminal.regex] = 1000 + len(terminal.regex)
         if len(written) > _PUNCTUATION:
             sources.setdefault(re.escape(written), 500 + len(written))
         if len(written) > _TELLING:

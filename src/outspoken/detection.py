@@ -20,6 +20,7 @@ from .machine import Machine
 from .operations import HANDLERS
 from .recovery import Way
 from .resync import Damage
+from .salvage import TRY
 from .tables import Terminal
 
 #: The damage of a segment that a format had to give up.
@@ -32,7 +33,8 @@ PLAIN = "text"
 class Trial(Machine):
     """Reads one segment by one format, and stops behind it.
 
-    `ended` says that the segment is complete and `failed` that the format cannot read it.
+    `ended` says that something stands behind the segment, `whole` that the text may end here, and `failed` that the
+    format cannot read it.
     """
 
     def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
@@ -50,7 +52,7 @@ class Trial(Machine):
         self.length = self._begun_at = start
         self.origin = self.base
         self.name = name
-        self.begun = self.ended = self.failed = False
+        self.begun = self.ended = self.failed = self.whole = False
         #: 0 where nothing is damaged, else more the more of it is
         self.damaged = 0
 
@@ -63,6 +65,8 @@ class Trial(Machine):
             (self.add if final else self.feed)(text)
         if final:
             self._run(final=True)
+            at_end = self.pos >= len(self.buffer) and self._island is None and self._damage is None
+            self.whole = self.ended or (self.begun and at_end and self.config.end() is not None)
 
     def cut(self) -> None:
         """The text ended before the segment did."""
@@ -90,7 +94,7 @@ class Trial(Machine):
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
         return (
-            not self.ended,
+            not (self.ended or self.whole),
             nothing,
             self.damaged,
             unknown,
@@ -272,6 +276,9 @@ class Detector(Machine):
         """An opening marker of some formats: try them from here."""
         start = match.start()
         self._begun_at, self._pending_at = self.base + start, self.base + self.pos
+        if not self._may_try(self._begun_at):
+            self._failed_at = self._begun_at
+            return self._nobody()
         left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
         self._trials = [Trial(name, self.builder, left, self._begun_at) for name in _openers(self._lenient).owners[match.lastindex]]
         for trial in self._trials:
@@ -308,11 +315,11 @@ class Detector(Machine):
     def _nobody(self) -> bool:
         """No format reads what stands here: it is text, or plain text's own."""
         self._trials = []
-        self._spent += self._failed_at - self._begun_at
+        self._spent += TRY + self._failed_at - self._begun_at
         self.rewind(self._pending_at)
         self.scan = self._begun_at - self.base
         self._barred = self._begun_at
-        if self._spent > 4096 + 8 * max(self._failed_at, 0):
+        if not self._may_try(self._failed_at):
             self.scan = max(self._failed_at - self.base, self.scan)
         return True
 

@@ -65,6 +65,7 @@ class Open(NamedTuple):
     next: int
     inner: int
     passed: int
+    ended: bool = False
 
 
 class Follow(NamedTuple):
@@ -172,7 +173,8 @@ class Search:
             if key and inner > 6:
                 return
             if weight >= 0 and more:
-                self._push(o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed))
+                ended = o.ended or more >= 70
+                self._push(o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed, ended=ended))
                 return
         if not key and not self.walk.closed_end and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()
@@ -225,7 +227,7 @@ class Search:
                 return 45
             if self.keys and follow.key not in _ENVELOPE:
                 return 1
-            return 25 if self._fair(o, place, inner) else 4
+            return 70 if not inner else 25 if o.ended or self._fair(o, place, inner) else 4
         if kind == "close":
             fair = self._fair(o, place, inner)
             if _LAST.match(self.text, place + 1):

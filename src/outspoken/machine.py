@@ -320,7 +320,8 @@ class Machine(Salvager):
         """Is what is open at the end complete after all, but for damage, and closing markers that the caller vouches for?"""
         if self.builder.cap == "none" or not self.builder.frames:
             return False
-        if not self.proven and (self._island is None or self._island.scanner.tells):
+        told = self._island is None or self._island.scanner.tells
+        if told and not self.proven and not self._is_bare():
             return False
         self._island = None
         damage = self._damaged(at)

@@ -35,7 +35,7 @@ CUT = 5
 RUNGS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
 AMBIGUOUS = 3
 #: A way that costs more than this is no reading.
-LIMIT = 60
+LIMIT = 36
 
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
@@ -88,6 +88,8 @@ class Region:
     tools: Tools | None
     settings: Settings
     effort: Effort
+    #: how many places and configurations may be looked at; counted down
+    nodes: int
     tokens: list[Token] = field(default_factory=list[Token])
 
 
@@ -141,10 +143,12 @@ class _Search:
         A state is a place, a configuration, and whether free text may still begin there.
         """
         tie = count()
+        region = self._region
         queue: list[tuple[int, int, int, Config, bool, _Node]] = []
         heapq.heappush(queue, (0, next(tie), 0, self._region.outer, True, _Node((), None, "", False)))
         seen: set[tuple[int, Config, bool]] = set()
-        while queue and len(seen) < _MAX_NODES:
+        while queue and len(seen) < _MAX_NODES and region.nodes > 0:
+            region.nodes -= 1
             cost, _, pos, config, fresh, node = heapq.heappop(queue)
             if (pos, config, fresh) in seen:
                 continue
@@ -172,6 +176,8 @@ class _Search:
                 at += 1
         first = 0
         for step in config.markers if free is None else config.ahead:
+            if self._json and step.terminal.canonical.strip() in ("{", "["):
+                continue  # it is read with all that it holds
             taken = self._take(step, pos) or (self._take(step, at) if at > pos else None)
             if taken is not None:
                 found.append(taken._replace(cost=taken.cost + first))
@@ -189,7 +195,7 @@ class _Search:
 
     def _take(self, step: Transition, pos: int) -> _Edge | None:
         """A marker that stands here, sound or nearly so."""
-        known, text = matcher(step.terminal), self._text
+        known, text = matcher(step), self._text
         match = known.regex.match(text, pos)
         if match is not None and (match.end() > pos):
             price, edits = 0, ()
@@ -231,7 +237,7 @@ class _Search:
             return target.free.terminal.short == "ARG_VALUE" or (
                 self._region.announced and "\n" in self._text[at - 1 : at]
             )
-        return any(matcher(t.terminal).regex.match(self._text, at) for t in target.markers if not t.supplied)
+        return any(matcher(t).regex.match(self._text, at) for t in target.markers if not t.supplied)
 
     def _junk(self, at: int, config: Config) -> list[_Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
@@ -290,7 +296,7 @@ class _Search:
     def _plain_price(self, token: Token) -> int:
         """What it costs that a marker is plain text: an opening marker says more than others."""
         for step in self._openers:
-            if matcher(step.terminal).regex.match(self._text, token.start):
+            if matcher(step).regex.match(self._text, token.start):
                 return PLAIN
         return UNMARKED
 
@@ -323,7 +329,7 @@ class _Search:
     def _is_followed(self, pos: int, config: Config) -> bool:
         """Does a marker stand here that may follow?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
-        return any(matcher(t.terminal).regex.match(self._text, pos) for t in config.markers)
+        return any(matcher(t).regex.match(self._text, pos) for t in config.markers)
 
     def _literal(self, start: int, end: int) -> Mended | None:
         """A damaged literal, read as the only item of a list, so that its own end is known."""
@@ -484,7 +490,7 @@ class _Places:
 def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition | None, int, Any]:
     """What the strict grammar reads at a place: the transition, its end, and the value and text of an island."""
     for step in config.markers:
-        match = matcher(step.terminal).regex.match(text, pos)
+        match = matcher(step).regex.match(text, pos)
         if match is not None and match.end() > pos and not step.supplied:
             return step, match.end(), None
     for step in config.islands:

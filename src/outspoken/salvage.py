@@ -17,13 +17,23 @@ from .recovery import Region, Taken, Way, recover
 from .resync import Damage, outside_of_call
 from .sprint import BLANK, Sprinter
 
+#: What is spent on damage is bounded: at the start, and more for each character that was read. It is counted in
+#: characters that are read again, and each try counts as so many.
+START, SHARE, TRY = 16_000, 8, 400
+#: No opening marker is longer than this.
+_MARKER = 1500
 #: How far behind the place that was refused a marker must stand for the text to be more than prose.
 _NEAR = 120
 
 
+#: What a damaged segment is worth to be read for.
+_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think"})
+
+
 def says_something(way: Way) -> bool:
     """Does a way hold more than text? Markers that are only doubled are worth dropping, too."""
-    if any(op == "end" for t in way.steps if t.step is not None for op, _ in (*t.step.before, *t.step.after)):
+    steps = [t.step for t in way.steps if t.step is not None]
+    if any(op == "end" and kind in _SAYING for step in steps for op, kind in (*step.before, *step.after)):
         return True
     dropped = [t for t in way.steps if t.step is None]
     return bool(dropped) and all(t.step is None or t.start == t.end for t in way.steps)
@@ -41,6 +51,7 @@ class Salvager(Sprinter):
         self.builder: ActionBuilder = builder
         #: what may still be spent on repairs
         self._effort = Effort.of(0)
+        self._nodes = 2000
 
     def _fail(self, pos: int, end: int | None = None) -> bool:
         """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none)."""
@@ -48,8 +59,9 @@ class Salvager(Sprinter):
         after = end if end is not None else pos
         self._fresh = True
         self._suspect = None
+        self._spent += TRY
         damage = self._damaged(base + pos)
-        if damage is None:
+        if damage is None or (damage.frame is None and not self._may_try(base + pos)):
             return self._as_text(base + after)
         self._damage = damage
         if damage.frame is not None:
@@ -57,14 +69,18 @@ class Salvager(Sprinter):
         self.pos = after
         return True
 
+    def _may_try(self, at: int) -> bool:
+        """May more be spent on what is damaged, at an offset? If not, it is text, or a call that cannot be read."""
+        return self._spent <= START + SHARE * max(at, 0)
+
     def _damaged(self, at: int) -> Damage | None:
         """The segment that is refused at an offset; None where it can only be text."""
         builder, automaton = self.builder, self.automaton
         frames = builder.frames
         announced = next((frame for frame in reversed(frames) if frame.index >= 0), None)
         outer = outside_of_call(automaton, self.config)
-        opener = self._opener()
-        bare = opener is not None and bool(opener.supplied)
+        opener, _ = self._opener()
+        bare = self._is_bare()
         if announced is not None:
             return Damage(announced.start, outer, announced, at, True, bare)
         if builder.cap == "none":
@@ -82,18 +98,24 @@ class Salvager(Sprinter):
             return Damage(call.start, outer, None, at, hopeful, bare)
         return Damage(at, self.config, None, at, hopeful, bare)
 
-    def _opener(self) -> Transition | None:
-        """The marker that led out of plain text, if nothing has ended since."""
+    def _is_bare(self) -> bool:
+        """Is the marker missing that should have led out of plain text?"""
+        opener, _ = self._opener()
+        return opener is not None and bool(opener.supplied)
+
+    def _opener(self) -> tuple[Transition | None, int]:
+        """The marker that led out of plain text, if nothing has ended since, and the offset behind it."""
         at = self._opened_at
         if at < self.builder.safe:
-            return None
+            return None, 0
         left = max(at - LEFT, self.origin)
-        text = self.slice(left, min(at + _NEAR, self.base + len(self.buffer)))
+        text = self.slice(left, min(at + _MARKER, self.base + len(self.buffer)))
         home = self.automaton.home
         for step in (home.free.target if home.free else home).markers:
-            if matcher(step.terminal).regex.match(text, at - left):
-                return step
-        return None
+            match = matcher(step).regex.match(text, at - left)
+            if match is not None:
+                return step, left + match.end()
+        return None, 0
 
     def _skip(self, damage: Damage, *, final: bool) -> bool:
         """Look for the end of a segment that is damaged."""
@@ -122,7 +144,7 @@ class Salvager(Sprinter):
             config, inside, _ = sync.places[match.lastindex]
             end = match.end() if inside else match.start()
         at = self.base + end
-        if self._salvage(damage, at, closed=match is not None or self.proven):
+        if self._may_try(damage.at) and self._salvage(damage, at, closed=match is not None or self.proven):
             return True
         if damage.frame is None:
             return self._as_text(damage.at)
@@ -155,33 +177,27 @@ class Salvager(Sprinter):
         self.config = self.automaton.home
         builder.frames.clear()
         builder.edits.clear()
-        resume = self._behind_opener() if self._opened_at >= builder.safe else after
+        resume = self._opener()[1] or after
         read = max(after, self.base + self.pos)
         self._spent += read - resume
-        if self._spent > 4096 + 8 * max(read, 0):
+        if not self._may_try(read):
             resume = max(resume, after)
         builder.show(resume)
         self.rewind(resume)
         return True
 
-    def _behind_opener(self) -> int:
-        """The offset behind the marker that led out of plain text."""
-        self.rewind(self._opened_at)
-        home = self.automaton.home
-        step = paths.step(home.free.target if home.free else home, "find partial", HANDLERS)
-        match = step.match(self.buffer, self.pos)
-        return self.base + match.end()
-
     # recovery
 
     def share(self, other: Salvager) -> None:
         """Go on with what another machine has left to spend on repairs."""
-        self._effort, self._granted = replace(other._effort), other._granted
+        self._effort, self._granted, self._nodes = replace(other._effort), other._granted, other._nodes
+        self._spent = other._spent
 
     def _grant(self, end: int) -> None:
         """Allow for as much effort as the text up to an offset is worth."""
         grown = max(end - self._granted, 0)
         self._granted += grown
+        self._nodes += grown // 16
         self._effort.steps += grown
         self._effort.search += grown // 2
 
@@ -200,8 +216,10 @@ class Salvager(Sprinter):
             tools=builder.tools,
             settings=builder.settings,
             effort=self._effort,
+            nodes=self._nodes,
         )
         way = recover(region)
+        self._nodes = region.nodes
         if way is None or not says_something(way):
             return False
         return self._carry_out(way, damage, end, closed=closed)
@@ -213,6 +231,8 @@ class Salvager(Sprinter):
         for taken in way.steps:
             self._do(draft, taken)
         draft.flush()
+        if not draft.doubted and any(s.kind == "tool_call" and s.status == "invalid" for s in draft.segments):
+            return False
         if damage.frame is not None and not continues(builder, damage.frame, draft):
             call = contradicts(damage.frame, draft) if closed else None
             if call is None:
@@ -234,6 +254,7 @@ class Salvager(Sprinter):
             builder.edits += taken.edits
         if taken.ambiguous:
             builder.doubt = "the call can be read in two ways that are as likely"
+            builder.doubted = True
         if step is None:
             builder.dropped(taken.end)
             return
