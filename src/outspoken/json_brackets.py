@@ -7,7 +7,7 @@ import re
 from .islands import read_at
 from .json_state import State, Stop
 from .json_strings import HALF
-from .json_tokens import CLOSERS, CLOSING, COMMAS, NAMES, OPENERS
+from .json_tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS
 
 #: a comma and a key
 NAMED = re.compile(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
@@ -142,6 +142,8 @@ class Brackets:
     def _close_objects(self, s: State) -> Stop | None:
         """Another object begins where this one has not ended: its closing brace is missing."""
         inner = s.stack.rstrip("}D")
+        if not inner and not DATA.match(self.text, s.pos):
+            return "stuck"
         for _ in range(len(s.stack) - len(inner)):
             s.put(s.last, s.last, "}", "missing-closer")
         s.stack, s.kind = inner, "container"

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from .islands import read_at
-from .json_codes import Cap, Effort, Mended
+from .json_codes import RUNGS, Cap, Effort, Mended
 from .json_mend import Mender, bounded, region_values
 from .json_tokens import ODD_SPACE
 from .settings import Settings
@@ -133,12 +133,12 @@ class Document:
         ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
         if not _BEGINS.match(self.text, start):
             return [], ends[0][1] if ends else start
-        best: tuple[tuple[bool, int], list[Mended], int] | None = None
+        best: tuple[tuple[bool, int, int], list[Mended], int] | None = None
         for stop, last in dict.fromkeys(ends):
             values = self._region(start, stop, closed=True)
             if values and all(mended.rung in ("exact", "notation") for mended in values):
                 return values, last
-            rank = (not values, sum(mended.cost for mended in values))
+            rank = (not values, max([RUNGS.index(m.rung) for m in values], default=0), sum(m.cost for m in values))
             if best is None or rank < best[0]:
                 best = rank, values, last
         if best is None:

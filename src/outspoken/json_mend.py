@@ -18,7 +18,7 @@ from .json_schema import misfits, names_of
 from .json_search import MARGIN, MAX_SPAN, Search
 from .json_state import State
 from .json_strings import HALF
-from .json_tokens import BLANK, SPACES
+from .json_tokens import BLANK, DATA, SPACES
 from .json_walk import KEY_FIRST, Walk
 from .settings import DEFAULT, Settings
 
@@ -34,9 +34,15 @@ _SURPLUS_COST = 30
 #: how much of what closes nothing is dropped behind a value
 _MAX_TAIL = 8
 #: a reading of the brackets that costs more than this is compared with one of the strings
-_DEAR = 60
+_DEAR = 150
+#: the same where the text was cut off, and where a quote was left over
+_DEAR_UNSURE = 60
+#: JSON that is torn: what behind a value speaks for it that the value went on
+_TORN = re.compile(r"""["'”＂]\s*[,:}\]，：｝］](?!\w)|[,:，：{\[]\s*["“＂]""")
 #: repairs of a value that the text cut off after which it is open whether another reading is not cut off
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
+#: how far behind a value one looks for what belongs to it
+_MAX_TORN = 400
 #: what may be dropped beside a value of a region
 _MAX_JUNK = 40
 
@@ -120,7 +126,7 @@ class Mender:
             return walked
         if not self.too_deep and self.highest >= RUNGS.index("structure"):
             brackets = self._search(first, opaque=True) if walked is None or self.forked else None
-            if brackets and (brackets[0] <= _DEAR or self.highest == RUNGS.index("structure")):
+            if brackets and (self.highest == RUNGS.index("structure") or brackets[0] <= _dear(brackets[1])):
                 return brackets[1]
             strings = self._search(first, opaque=False) if self.highest > RUNGS.index("structure") else None
             found = [reading for reading in (brackets, strings) if reading]
@@ -198,17 +204,22 @@ class Mender:
         while cost < _BAD_REST:
             before, pos = pos, self.skip(pos)
             char = self.text[pos : pos + 1]
-            if char and char in "{[｛［【":
+            if char and char in "{[｛［【" and DATA.match(self.text, pos):
                 return cost + (15 if "," in self.text[before:pos] else 0)
             if not char or BLANK.match(self.text, pos):
                 return cost
             match = _SURPLUS.match(self.text, pos)
             if match is None or (self.prose and (char not in "}]" or self.highest < RUNGS.index("structure"))):
                 break
-            cost, pos = cost + _SURPLUS_COST, match.end()
+            cost, pos = cost + (_SURPLUS_COST if char in "}]｝］】" else 2 * _SURPLUS_COST), match.end()
         if self.prose:
-            return _BAD_REST if char in "\"'”:,}]" else cost + 10
+            return _BAD_REST if char in "\"'”:,}]" else cost + 10 + (_SURPLUS_COST if self.torn(pos) else 0)
         return cost + (60 if self.end - pos <= _MAX_JUNK and char not in "\"'”:" else _BAD_REST)
+
+    def torn(self, pos: int) -> bool:
+        """Does the text that follows look as if it belonged to a value that ends here?"""
+        following = DATA.search(self.text, pos, pos + _MAX_TORN)
+        return _TORN.search(self.text, pos, following.start() if following else pos + _MAX_TORN) is not None
 
     def tail(self, mended: Mended) -> Mended:
         """The value with what closes nothing behind it, and marks and comments, as edits of it."""
@@ -233,6 +244,12 @@ class Mender:
         edits = (edit, *mended.edits) if before else (*mended.edits, edit)
         start, end = min(mended.start, edit.start), max(mended.end, edit.end)
         return mended._replace(start=start, end=end, edits=edits, rung=rung_of(edits), cost=cost_of(edits))
+
+
+def _dear(mended: Mended) -> int:
+    """What a reading of the brackets may cost that is not compared with one of the strings."""
+    unsure = not mended.complete or any(edit.code == "stray-quote" for edit in mended.edits)
+    return _DEAR_UNSURE if unsure else _DEAR
 
 
 def bounded(mended: Mended, text: str) -> Mended:

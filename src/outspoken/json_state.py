@@ -13,7 +13,7 @@ WEIGHTS = {
     "missing-comma": 40, "missing-colon": 40, "wrong-closer": 30, "extra-closer": 30, "stray-quote": 30,
     "bare-value": 25, "missing-value": 60, "missing-closer": 30, "extra-comma": 25, "extra-colon": 25,
     "doubled-brace": 10, "thousands-separator": 10, "other-separator": 25, "comment": 12, "ellipsis": 15,
-    "quote-style": 4, "bare-key": 15, "lost-quote": 60, "missing-opener": 30, "not-finite": 10, "wide-punctuation": 4,
+    "quote-style": 1, "bare-key": 5, "lost-quote": 60, "missing-opener": 30, "not-finite": 10, "wide-punctuation": 1,
 }  # fmt: skip
 
 _EXPECTED = {

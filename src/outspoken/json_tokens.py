@@ -44,8 +44,15 @@ LOOSE = re.compile(
 THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?(?=\s*[,}]\s*(?:[\"'}\]]|\Z)|\s*\}|\s*\Z)")
 ELLIPSIS = re.compile(r"(?:\.{3,}|…+)")
 BARE_KEY = re.compile(r"[^\W0-9][\w$.\-]*(?=\s*(?::(?!:)|：|=))|\$[\w$.\-]*(?=\s*:)|-?[0-9]+(?:\.[0-9]+)?(?=\s*:)")
+#: what begins an object with members, or a list
+DATA = re.compile(
+    r"""[{｛]\s*(?:["'“＂][^\n"'”＂]{0,80}["'”＂]\s*[:：]|[A-Za-z_]\w*\s*[:：]|[}｝]|\Z)"""
+    r"""|[\[［【]\s*(?:["'“＂{｛\[［【\-0-9\]］】]|(?:[Tt]rue|[Ff]alse|null|None)\b|\Z)"""
+)
 #: a key without quotes whose colon is missing
-KEY_ALONE = re.compile(r"[A-Za-z_]\w*(?=\s*[{\[]|\s+(?:\"|-?[0-9]|true\b|false\b|null\b|True\b|False\b|None\b))")
+KEY_ALONE = re.compile(
+    r"[A-Za-z_]\w*(?=\s*[{\[｛［【]|\s*[\"'“‘＂](?!\s*:)|\s+(?:-?[0-9]|true\b|false\b|null\b|True\b|False\b|None\b))"
+)
 #: a word without quotes; a colon or slash inside is part of it
 _WORD = r"[^\s,，:：{}\[\]()\"'`“”｛｝［］【】;；\#]{1,100}(?::(?=[^\s,{}\[\]\"'`“”])[^\s,，:：{}\[\]\"'`“”]+)*"
 BARE = re.compile(rf"\#?{_WORD}(?:[ \t]+{_WORD}){{0,20}}")

@@ -35,7 +35,10 @@ from .json_tokens import (
 )
 
 _COMMAS = re.compile(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
-_ENDED = re.compile(r"\s*(?:[,}\]]|\Z)")
+_ENDED = re.compile(r"\s*(?:[,}\]，｝］】]|\Z)")
+_KEYED = re.compile(r"\s*[:：]")
+#: a key without quotes, and what begins its value
+_BARE_MEMBER = re.compile(r"[A-Za-z_]\w*\s*[:：]\s*(?:[\"'“‘＂{\[｛［【]|-?[0-9]|(?:[Tt]rue|[Ff]alse|null|None)\b)")
 #: a key that lost its first quote
 _LOST_KEY = re.compile(r"[\w$][\w$ .\-]{0,40}\"(?=\s*:)")
 KEY_FIRST = re.compile(r'"(?:[^"\\\n]|\\.){0,80}"\s*:')
@@ -261,7 +264,7 @@ class Walk(Brackets):
             return self._closer(s, char)
         if char in COMMAS:
             return self._extra_comma(s)
-        if char == "{":
+        if char in "{｛":
             return self._no_key(s)
         if (match := ELLIPSIS.match(text, pos)) and self._left_out(s, match.end()):
             return None
@@ -285,7 +288,7 @@ class Walk(Brackets):
             if match.lastgroup:
                 s.put(pos, match.end(), ":", "wide-punctuation" if match.lastgroup == "wide" else "other-separator")
             s.pos = s.last = match.end()
-        elif text[pos] in OPENERS or STRICT.match(text, pos) or self._value_string(s):
+        elif text[pos] in OPENERS or self._word(pos) or self._value_string(s):
             s.put(s.last, s.last, ":", "missing-colon")
         else:
             return "stuck"
@@ -296,10 +299,20 @@ class Walk(Brackets):
         """Does a string begin here that can be the value of the key before it?"""
         if self.text[s.pos] not in QUOTES:
             return False
-        if s.pos > s.last:
+        return s.pos > s.last or self._is_followed(s.pos, _ENDED) or self._is_followed(s.pos, _BARE_MEMBER)
+
+    def _is_followed(self, pos: int, what: re.Pattern[str]) -> bool:
+        """Does a string begin here, and this come behind it?"""
+        quote = self.text[pos]
+        match = closes(quote).match(self.text, pos + 1) if quote in QUOTES else None
+        return match is not None and what.match(self.text, match.end()) is not None
+
+    def _word(self, pos: int) -> bool:
+        """Does a number or a literal stand here?"""
+        if STRICT.match(self.text, pos) or LOOSE.match(self.text, pos):
             return True
-        following = SOUND.match(self.text, s.pos)
-        return following is not None and bool(_ENDED.match(self.text, following.end()))
+        match = WORDS.match(self.text, pos)
+        return match is not None and match[0] in LITERALS
 
     def _after(self, s: State) -> Stop | None:
         """What comes behind a value in a container."""
@@ -318,13 +331,13 @@ class Walk(Brackets):
             s.pos = s.last = pos + 1
             return None
         if top in "}D":
-            if char == "{":
+            if char in "{｛":
                 return self._close_objects(s)
             starts = char in QUOTES or BARE_KEY.match(text, pos) or KEY_ALONE.match(text, pos)
         elif char in ":：":
             return self._close_list(s)
         else:
-            starts = char in QUOTES or char in OPENERS or STRICT.match(text, pos)
+            starts = char in QUOTES or char in OPENERS or self._word(pos)
         if not starts or (pos == s.last and char not in OPENERS and not self._apart(s)):
             return "stuck"
         s.put(s.last, s.last, ",", "missing-comma")
@@ -333,7 +346,10 @@ class Walk(Brackets):
 
     def _apart(self, s: State) -> bool:
         """Is what stands at once behind a value another token for certain?"""
-        if s.kind == "container" or s.stack[-1] not in "}D":
-            following = SOUND.match(self.text, s.pos)
-            return s.kind == "container" or (following is not None and bool(_ENDED.match(self.text, following.end())))
-        return bool(KEY_FIRST.match(self.text, s.pos))
+        if s.kind == "container":
+            return True
+        if s.stack[-1] not in "}D":
+            return (s.kind == "string" and self._word(s.pos)) or self._is_followed(s.pos, _ENDED)
+        if s.kind == "string" and _BARE_MEMBER.match(self.text, s.pos):
+            return True
+        return self._is_followed(s.pos, _KEYED)

@@ -63,11 +63,12 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True)
 class Way:
-    """The cheapest way through a segment."""
+    """The cheapest way through a segment; `cut` says that the text ends inside it."""
 
     steps: tuple[Taken, ...]
     config: Config
     cost: int
+    cut: bool = False
 
 
 @dataclass
@@ -154,10 +155,8 @@ class _Search:
                 continue
             seen.add((pos, config, fresh))
             if not self._text[pos:].strip(BLANK):
-                if is_closed(config):
-                    return Way(_steps(node, self._text, self._region.base), config, cost)
-                if not self._region.closed:
-                    return None  # most likely it is cut, and not damaged
+                if is_closed(config) or not (region.closed or node.bare):
+                    return Way(_steps(node, self._text, region.base), config, cost, not is_closed(config))
             for edge in self._edges(pos, config, fresh, node):
                 total, free = cost + edge.cost, edge.taken[-1].free
                 if total <= LIMIT and (edge.end, edge.target, not free) not in seen:
@@ -243,6 +242,10 @@ class _Search:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._markup:
             return []
+        if not self._region.closed:
+            rest = self._text[at:]
+            if any(t.terminal.canonical.strip().startswith(rest) for t in config.markers):
+                return [_Edge(0, self._end, config, (Taken(None, at, self._end),))]  # the text ends inside a marker
         token = self._starts.get(at)
         if token is not None:
             edit = self._edit(token.start, token.end, "", "stray-marker")
@@ -376,7 +379,7 @@ class _Search:
         if balanced > 0:
             ends.insert(0, balanced)
         if not self._region.closed:
-            found.append(_Edge(CUT, self._end, config, (Taken(None, at, self._end),)))
+            found.append(self._cut(at, config, name))
         for end in dict.fromkeys(ends):
             values = self._mend(at, end, name)
             if not values or not values[0].complete:
@@ -393,6 +396,15 @@ class _Search:
             if RUNGS[v.rung] <= RUNGS["structure"] and not _dropped(v):
                 break  # its strings are sound, so it does not end further on
         return found
+
+    def _cut(self, at: int, config: Config, name: str) -> _Edge:
+        """JSON that the text cuts off: what is complete of it is read."""
+        values = self._mend(at, self._end, name)
+        if len(values) == 1 and not values[0].complete:
+            way = self._walk(config, values[0])
+            if way is not None:
+                return _Edge(CUT, self._end, way[1], way[0])
+        return _Edge(CUT, self._end, config, (Taken(None, at, self._end),))
 
     def _ends_json(self, token: Token) -> bool:
         """May JSON end before this marker? Before more JSON only where a line begins."""
@@ -436,10 +448,14 @@ class _Search:
         return {"type": "object", "properties": keys} if keys else None
 
     def _walk(self, config: Config, mended: Mended) -> tuple[tuple[Taken, ...], Config] | None:
-        """Read repaired JSON by the strict grammar. None where it is not what the format may have here."""
+        """Read repaired JSON by the strict grammar, as far as it is complete.
+
+        None where it is not what the format may have here.
+        """
         text, pos, taken = mended.text, 0, list[Taken]()
         place = _Places(mended)
         depth = self._region.settings.max_depth
+        stop = len(text) if mended.complete else place.cut()
         while pos < len(text):
             if text[pos] in BLANK:
                 pos += 1
@@ -447,14 +463,19 @@ class _Search:
             step, end, value = _strict(config, text, pos, depth)
             if step is None:
                 return None
-            start, stop = place.raw(pos), place.raw(end)
+            if end > stop:
+                break
+            start, after = place.raw(pos), place.raw(end)
             piece = text[pos:end]
             if value is not None:
-                taken.append(Taken(step, start, stop, piece, value[0], value[1]))
+                taken.append(Taken(step, start, after, piece, value[0], value[1]))
             else:
-                taken.append(Taken(step, start, stop, piece))
+                taken.append(Taken(step, start, after, piece))
             config, pos = step.target, end
-        first = taken[0]._replace(edits=mended.edits, ambiguous=mended.runner_up or "")
+        if not taken:
+            return None
+        edits = tuple([e for e in mended.edits if not e.code.startswith("cut-")])
+        first = taken[0]._replace(edits=edits, ambiguous=mended.runner_up or "")
         return (first, *taken[1:]), config
 
     def _edit(self, start: int, end: int, after: str, code: str) -> Edit:
@@ -465,6 +486,7 @@ class _Places:
     """Where the characters of repaired text stand in the raw text."""
 
     def __init__(self, mended: Mended) -> None:
+        self._mended = mended
         self._marks = [(0, mended.start)]
         at, raw = 0, mended.start
         for edit in mended.edits:
@@ -474,6 +496,13 @@ class _Places:
             raw = edit.end
             self._marks.append((at, raw))
         self._at = 0
+
+    def cut(self) -> int:
+        """Up to where the repaired text is complete: to what was put in for what the text cut off."""
+        for mark, edit in enumerate(self._mended.edits):
+            if edit.code.startswith("cut-"):
+                return self._marks[2 * mark + 1][0]
+        return self._marks[-1][0]
 
     def raw(self, offset: int) -> int:
         """The raw offset of an offset in the repaired text; within what was put in, where that was put."""

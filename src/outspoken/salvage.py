@@ -230,6 +230,8 @@ class Salvager(Sprinter):
         draft = draft_of(builder, damage.frame, damage.start, self.slice)
         for taken in way.steps:
             self._do(draft, taken)
+        if way.cut:
+            draft.cut(end)
         draft.flush()
         if not draft.doubted and any(s.kind == "tool_call" and s.status == "invalid" for s in draft.segments):
             return False
