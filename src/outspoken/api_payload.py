@@ -128,7 +128,7 @@ class Result:
         self.value = cast("Any", values[0] if len(values) == 1 else values or None)
         made = None
         if force_dict and not is_object(self.value):
-            made = to_object(self.value, prompt_name) if type(self.value) is list else None
+            made = to_object(self.value, prompt_name)
             self.value = made.value if made else None
             for code, message in made.notes if made else ():
                 self.say(code, "warning", whole, message)
@@ -227,8 +227,9 @@ def _raw_place(place: int, start: int, repairs: list[Repair]) -> int:
 # -- from a list to an object
 
 
-def to_object(items: list[Any], prompt_name: str | None) -> Made | None:
-    """The object that a list stands for; None where there is none in it."""
+def to_object(value: Any, prompt_name: str | None) -> Made | None:
+    """The object that a list stands for; None where there is none in it, or where the value is no list."""
+    items = cast("list[Any]", value if isinstance(value, list) else [])
     objects: list[dict[str, Any]] = [item for item in items if isinstance(item, dict)]
     nested: list[list[Any]] = [item for item in items if isinstance(item, list)]
     actions = [item for item in nested if item and all(map(_is_action, item))]

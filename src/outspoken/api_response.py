@@ -35,11 +35,8 @@ __all__ = [
 _log = logging.getLogger("outspoken")
 
 #: what the log is told of a response that is used all the same
-_LOGGED = ("truncated", "token-limit", "content-filter")
-#: reasoning before the answer; the prompt may have opened it
-_REASONING = re.compile(
-    r"\s*<(think(?:ing)?)>.*?(?:</\1>|\Z)|\s*(?![{\[\"`]).*?</think(?:ing)?>(?=[^{\[]*[{\[])", re.DOTALL
-)
+_LOGGED = ("truncated", "token-limit", "content-filter", "other-values", "ambiguous-strings")
+_THINK, _THOUGHT, _OPENER = re.compile(r"\s*<(think(?:ing)?)>"), re.compile(r"</think(?:ing)?>"), re.compile(r"[{\[]")
 #: how many keys a message names
 _MAX_KEYS = 10
 
@@ -204,8 +201,9 @@ def parse_api_response(
     `decisive-criterion-validate` (`prompt_name`) a list of actions becomes `{"actions": [...]}`; else the first object
     counts. These two prompts must have a list `actions`.
 
-    Of a text that breaks off, the complete actions are returned, and the log `outspoken` has a warning. All that is
-    known of a response, its repairs among it, is in `read_api_response`, or in the `response` of what is raised:
+    Of a text that breaks off, the complete actions are returned. The log `outspoken` has a warning of that, of values
+    that were left out, and of a value that could be read in another way. `read_api_response` has all that is known of
+    a response, its repairs among it, and so has the `response` of what is raised:
 
     - `InvalidLLMResponseFormat`: no content, or no JSON in it
     - `InvalidLLMResponseType`: the JSON holds no object
@@ -258,15 +256,13 @@ def read_api_response(
     text = content
     if add_assistant_prefix and content.strip() and not content.lstrip().startswith("{"):
         text = "{" + content
-    thought = _REASONING.match(text) if "<think" in text or "</think" in text else None
-    if thought:
-        # blanks keep all places, and what was only thought is not taken for the answer
-        text = re.sub(r"[^\n]", " ", thought[0]) + text[thought.end() :]
-    reading = read_json(text, repair=repair, settings=settings)
+    thought = _reasoning(text)
+    # blanks keep all places, and what was only thought is not taken for the answer
+    blanks = re.sub(r"[^\n]", " ", text[:thought])
+    reading = read_json(blanks + text[thought:], repair=repair, settings=settings)
     result = Result(reading, answer.finish_reason, prompt_name, force_dict)
     if thought:
-        text = content
-        result.say("left-out", "note", thought.span(), NOTES["reasoning"])
+        result.say("left-out", "note", (0, thought), NOTES["reasoning"])
     notes = [*result.kept, *placed(result.notes, text)]
     notes.sort(key=lambda note: note.span[0])
     values: dict[str, Any] = {
@@ -288,6 +284,17 @@ def read_api_response(
         "reasoning_tokens": answer.reasoning_tokens,
     }
     return construct(ApiResponse, values)
+
+
+def _reasoning(text: str) -> int:
+    """Where the reasoning ends that stands before the answer; its opening tag may have been the prompt's."""
+    if opened := _THINK.match(text):
+        end = text.find(f"</{opened[1]}>", opened.end())
+        return end + len(opened[1]) + 3 if end >= 0 else len(text)
+    if text.lstrip()[:1] in '{["`':
+        return 0
+    closed = _THOUGHT.search(text)
+    return closed.end() if closed and _OPENER.search(text, closed.end()) else 0
 
 
 class _Answer(NamedTuple):

@@ -55,9 +55,14 @@ class Bookkeeper:
         made = tuple([self._repair(edit) for edit in sorted(self.edits)])
         self.edits.clear()
         self.repairs += made
+        alike: dict[str, list[Repair]] = {}
         for repair in made:
-            label = "missing here" if not repair.before else "read otherwise" if repair.after else "dropped"
-            self.note(repair.code, describe(repair), repair.span, "warning", label=label)
+            key = f"{repair.code} {repair.before} {repair.after}" if repair.rung == "markup" else repair.code
+            alike.setdefault(key, []).append(repair)
+        for first, *others in alike.values():
+            label = "missing here" if not first.before else "read otherwise" if first.after else "dropped"
+            more = f"{len(others)} more of this kind in the same segment"
+            self.note(first.code, describe(first), first.span, "warning", label=label, notes=(more,) if others else ())
         self.worsen("repaired")
         return made
 

@@ -7,6 +7,7 @@ if it goes on from there; then what is left of it is sent.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 from .builder import Frame
 from .deeds import ActionBuilder
@@ -22,6 +23,8 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
     draft.cap, draft.status = builder.cap, builder.status
     draft.calls = builder.calls if frame is None else frame.index
     draft.safe, draft.after_text = start, builder.after_text
+    around = builder.frames if frame is None else builder.frames[: builder.frames.index(frame)]
+    draft.frames = [copy(f) for f in around if f.start < start]
     return draft
 
 
@@ -51,6 +54,8 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     """Take over what a draft holds, and send what was not sent yet."""
     draft.flush()
     draft.take_repairs()
+    builder.frames[:] = draft.frames
+    builder.edits.clear()
     builder.adopt(draft.segments)
     builder.notes += draft.notes
     builder.repairs += draft.repairs

@@ -67,6 +67,7 @@ NOTES: dict[str, str] = {
     "repeated-key": "the key {before} stands twice in one object; the last one counts",
     "left-out": "text around the JSON is no part of the value",
     "ambiguous-strings": "the strings of this value can be read in more than one way",
+    "torn-json": "this looks like a part of JSON that was read for too short, or not at all",
     "cut-json": "the text ends inside the JSON value",
     "not-json": "{expected} expected; found {found}",
     "no-json": "there is no JSON in this text",

@@ -43,6 +43,8 @@ class Document:
         #: the furthest place where reading failed, what was expected there, and whether it nested too deeply
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
+        #: whether there is broken JSON that could not be read
+        self.broken = False
         self._lines: list[tuple[int, str, tuple[int, int]]] | None = None
 
     def values(self) -> list[Mended]:
@@ -112,10 +114,13 @@ class Document:
             self.effort.steps -= 1
             depth += _STEPS.get(token[0], 0)
             if not depth:
+                self.broken = self.broken or _KEYED.match(self.text, start) is not None
                 return token.end()
             if self.effort.steps <= 0:
                 break
-        return len(self.text) if self.too_deep or _KEYED.match(self.text, start) else match.end()
+        keyed = _KEYED.match(self.text, start) is not None
+        self.broken = self.broken or keyed
+        return len(self.text) if self.too_deep or keyed else match.end()
 
     def _marks(self) -> list[tuple[int, str, tuple[int, int]]]:
         """The lines that may end a fence: where each begins, its mark, and its span."""

@@ -15,10 +15,10 @@ from .json_codes import CAPS, CODES, RUNGS, Cap, Edit, Effort, Mended, cost_of, 
 from .json_ends import assemble, finish, placed_edits
 from .json_heuristic import guess
 from .json_schema import misfits, names_of
-from .json_search import MARGIN, MAX_SPAN, Search
+from .json_search import MARGIN, MAX_SPAN, Search, near
 from .json_state import State
 from .json_strings import HALF
-from .json_tokens import BLANK, DATA, SPACES
+from .json_tokens import BLANK, DATA, SPACES, TORN
 from .json_walk import KEY_FIRST, Walk
 from .settings import DEFAULT, Settings
 
@@ -36,9 +36,8 @@ _MAX_TAIL = 8
 #: a reading of the brackets that costs more than this is compared with one of the strings
 _DEAR = 150
 #: the same where the text was cut off, and where a quote was left over
-_DEAR_UNSURE = 60
-#: JSON that is torn: what behind a value speaks for it that the value went on
-_TORN = re.compile(r"""["'”＂]\s*[,:}\]，：｝］](?!\w)|[,:，：{\[]\s*["“＂]""")
+_DEAR_CUT = 60
+_DEAR_LEFT = 30
 #: repairs of a value that the text cut off after which it is open whether another reading is not cut off
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
 #: how far behind a value one looks for what belongs to it
@@ -125,13 +124,13 @@ class Mender:
         if walked is not None and sure:
             return walked
         if not self.too_deep and self.highest >= RUNGS.index("structure"):
-            brackets = self._search(first, opaque=True) if walked is None or self.forked else None
+            brackets = self._search(first, opaque=True) if walked is None or self.forked or _left(walked) else None
             if brackets and (self.highest == RUNGS.index("structure") or brackets[0] <= _dear(brackets[1])):
                 return brackets[1]
             strings = self._search(first, opaque=False) if self.highest > RUNGS.index("structure") else None
-            found = [reading for reading in (brackets, strings) if reading]
+            found = sorted([reading for reading in (brackets, strings) if reading], key=lambda reading: reading[0])
             if found:
-                return min(found, key=lambda reading: reading[0])[1]
+                return _told(found)
         return walked
 
     def _walk(self, first: int) -> tuple[Mended | None, bool]:
@@ -150,7 +149,7 @@ class Mender:
         if made is None or self.forked:
             return made, False
         unsure = made.rung != "notation" or any(edit.code in _UNSURE for edit in made.edits)
-        return made, made.complete or not unsure
+        return made, (made.complete or not unsure) and not _left(made)
 
     def _fail(self, state: State) -> None:
         if self.failed is None or state.pos >= self.failed[0]:
@@ -170,9 +169,8 @@ class Mender:
         if not found:
             return None
         found.sort(key=lambda reading: reading[0])
-        weight, best = found[0]
-        others = [made.text for other, made in found[1:] if other <= weight + MARGIN and made.value != best.value]
-        return weight, best._replace(runner_up=others[0]) if others else best
+        weight = found[0][0]
+        return weight, _told(found)
 
     def made(self, first: int, state: State, *, complete: bool) -> Mended | None:
         """What a walk from `first` on made of the text; None where that is no JSON after all."""
@@ -219,7 +217,7 @@ class Mender:
     def torn(self, pos: int) -> bool:
         """Does the text that follows look as if it belonged to a value that ends here?"""
         following = DATA.search(self.text, pos, pos + _MAX_TORN)
-        return _TORN.search(self.text, pos, following.start() if following else pos + _MAX_TORN) is not None
+        return TORN.search(self.text, pos, following.start() if following else pos + _MAX_TORN) is not None
 
     def tail(self, mended: Mended) -> Mended:
         """The value with what closes nothing behind it, and marks and comments, as edits of it."""
@@ -246,10 +244,24 @@ class Mender:
         return mended._replace(start=start, end=end, edits=edits, rung=rung_of(edits), cost=cost_of(edits))
 
 
+def _left(mended: Mended) -> bool:
+    """Is there a quote that belongs to no string?"""
+    return any(edit.code == "stray-quote" for edit in mended.edits)
+
+
 def _dear(mended: Mended) -> int:
     """What a reading of the brackets may cost that is not compared with one of the strings."""
-    unsure = not mended.complete or any(edit.code == "stray-quote" for edit in mended.edits)
-    return _DEAR_UNSURE if unsure else _DEAR
+    return _DEAR_LEFT if _left(mended) else _DEAR if mended.complete else _DEAR_CUT
+
+
+def _told(found: list[tuple[int, Mended]]) -> Mended:
+    """The first of some readings and their costs, cheapest first; with the one that it may be as well."""
+    weight, best = found[0]
+    most = weight + (_SURPLUS_COST if _left(best) else near(weight))
+    if best.runner_up is None:
+        others = [made.text for other, made in found[1:] if other <= most and made.value != best.value]
+        return best._replace(runner_up=others[0]) if others else best
+    return best
 
 
 def bounded(mended: Mended, text: str) -> Mended:
@@ -293,8 +305,10 @@ def region_values(mender: Mender) -> list[Mended]:
         pos = mender.skip(found[-1].end - mender.base)
         if pos < end and pos == found[-1].end - mender.base:
             found[-1] = bounded(found[-1], mender.whole)
+    if any(mended.edits and mended.edits[-1].code == "stray-quote" for mended in found[:-1]):
+        return []  # the quote is the end of a string, and what follows it belongs to the value before
     if pos < end and found:
-        if end - pos > _MAX_JUNK or mender.highest < RUNGS.index("structure"):
+        if end - pos > _MAX_JUNK or mender.highest < RUNGS.index("structure") or TORN.search(text, pos, end):
             return []
         found[-1] = mender.with_junk(found[-1], found[-1].end - mender.base, len(text.rstrip(" \t\r\n")), before=False)
     return found

@@ -14,6 +14,7 @@ from .diagnostics import Diagnostic, Repair
 from .errors import OutspokenError
 from .json_codes import CAPS, NOTES, RUNGS, Cap, Mended, message_of, shown
 from .json_document import Document
+from .json_tokens import TORN
 from .notes import Note, placed
 from .settings import DEFAULT, Settings
 
@@ -78,7 +79,9 @@ def read_json(
     document = Document(text, repair, _schema(schema), settings)
     found = document.values()
     repairs = _repairs(text, found)
-    notes = [*_around(text, found), *_remarks(found, repairs)]
+    around = _around(text, found)
+    torn = _torn(text, found, around, document.broken or any(mended.edits for mended in found))
+    notes = [*around, *_remarks(found, repairs), *([torn] if torn else [])]
     if not found:
         notes = [_failure(text, document, settings)]
     notes.sort(key=lambda note: note.span[0])
@@ -93,7 +96,7 @@ def read_json(
             "spans": tuple([(mended.start, mended.end) for mended in found]),
             "texts": tuple([mended.text for mended in found]),
             "diagnostics": tuple(placed(notes, text)),
-            "ambiguous": any(mended.runner_up is not None for mended in found),
+            "ambiguous": torn is not None or any(mended.runner_up is not None for mended in found),
         },
     )
 
@@ -191,6 +194,16 @@ def _around(text: str, found: list[Mended]) -> list[Note]:
             notes.append(Note("left-out", NOTES["left-out"], (begin, begin + len(kept)), "note", None))
         pos = end
     return notes
+
+
+def _torn(text: str, found: list[Mended], around: list[Note], damaged: bool) -> Note | None:
+    """What around the values looks as if it belonged to one of them, or to JSON that could not be read."""
+    for note in around if found else ():
+        start, end = note.span
+        closes = any(text.count(pair[1], start, end) > text.count(pair[0], start, end) for pair in ("{}", "[]"))
+        if TORN.search(text, start, end) and (damaged or (closes and text[end - 1] in "}]")):
+            return Note("torn-json", NOTES["torn-json"], note.span, "warning", None)
+    return None
 
 
 def _failure(text: str, document: Document, settings: Settings) -> Note:

@@ -28,7 +28,7 @@ _CUT = 25
 
 _NAME = (
     r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
-    r"""|(?P<bare>[A-Za-z_]\w{0,40}))\s*[:：]"""
+    r"""|"?(?P<bare>[A-Za-z_]\w{0,40}))\s*[:：]"""
 )
 _COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
 #: what may follow the closing quote of a string
@@ -40,7 +40,7 @@ _FOLLOW = re.compile(
 _LAST = re.compile(r"[\s}\])]{0,400}\Z")
 #: where a string may end that lost its closing quote
 _LOST = re.compile(
-    r"""(?<=[^\s"'`,:{\[])(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
+    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
     r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
 )
 #: a comma and a key, in front of the quote that closes the key
@@ -53,6 +53,11 @@ _BRACKETS = re.compile(r"[(){}\[\]]")
 _ENVELOPE = frozenset(
     ("name", "arguments", "parameters", "args", "id", "type", "function", "tool_calls", "input", "tool", "action")
 )
+
+
+def near(weight: int) -> int:
+    """How much dearer than a reading of this cost another one may be and still be as likely."""
+    return max(MARGIN, weight // 5)
 
 
 class Open(NamedTuple):
@@ -84,6 +89,7 @@ class Search:
         self.walk, self.text, self.first, self.keys, self.rest, self.effort = walk, walk.text, first, keys, rest, effort
         self._heap: list[tuple[int, int, str, Any]] = []
         self._order = 0
+        self._margin = MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
         self._quotes: dict[str, list[int]] = {}
         self._follows: dict[int, Follow] = {}
@@ -92,6 +98,7 @@ class Search:
     def best(self, margin: int) -> list[tuple[int, State, bool]]:
         """The cheapest readings, with their costs and whether they are complete: the best, and those near it."""
         found: list[tuple[int, State, bool]] = []
+        self._margin = margin
         limit = 1 << 60
         self._push(0, "state", State(self.first))
         while self._heap and self.effort.search > 0:
@@ -105,7 +112,7 @@ class Search:
                 self._string(what)
             else:
                 found.append((weight, *what))
-                limit = min(limit, weight + margin)
+                limit = min(limit, weight + max(margin, near(weight)))
         return found
 
     def _push(self, weight: int, kind: str, what: Any) -> None:
@@ -138,7 +145,7 @@ class Search:
     def _new(self, s: State) -> bool:
         """Was no reading that is cheaper at this place before, in the same brackets?"""
         known = self._seen.setdefault((s.pos, s.mode, s.stack), s.weight)
-        return s.weight <= known + MARGIN
+        return s.weight <= known + self._margin
 
     def _unquoted(self, s: State) -> None:
         """A value that lost its first quote."""
@@ -205,7 +212,11 @@ class Search:
             return -1
         if not inner:
             return 0
-        return 30 + (0 if self._fair(o, place, inner) else 25 if inner % 2 and o.quote == '"' else 15)
+        if self._fair(o, place, inner):
+            return 30
+        if inner == 1 and top not in ("}", "D"):
+            return 60
+        return 55 if inner % 2 and o.quote == '"' else 45
 
     def _fair(self, o: Open, place: int, inner: int) -> bool:
         """Are the quotes inside in pairs, and the brackets balanced?"""
@@ -236,7 +247,9 @@ class Search:
         if kind == "comma" and top not in ("}", "D"):
             return 14 if self._fair(o, place, inner) else 4
         if kind == "colon" and inner and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place)):
-            return 40 if match[1] in self.keys else 0 if self.keys else 18
+            return 40 if match[1] in self.keys else 10 if self.keys else 18
+        if kind == "comma" and not inner and place > o.body:
+            return 20
         return 20 if kind == "end" else 0
 
     def _lost(self, o: Open, key: bool) -> None:

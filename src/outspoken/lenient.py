@@ -53,7 +53,7 @@ def _supply(config: Config) -> None:
 
 
 def _openings(config: Config) -> list[Suspect]:
-    """The beginning of another call, up to and with what follows its name."""
+    """The beginning of another call, over its name and up to what must follow there."""
     automaton = config.automaton
     home = automaton.home
     places = [outside_of_call(automaton, config), home.free.target if home.free else home]
@@ -68,11 +68,11 @@ def _openings(config: Config) -> list[Suspect]:
 
 
 def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> list[tuple[Transition, ...]]:
-    """The ways on from a marker to the one behind the name of a call."""
+    """The ways on from a marker over the name of a call to the next marker that is not met by chance."""
     chain = (*before, step)
-    if named:
+    if named and is_telling(step):
         return [chain]
-    named = step.terminal.short == "TOOL_NAME"
+    named = named or step.terminal.short == "TOOL_NAME"
     if step.target.free or len(chain) > _MAX_LINKS:
         return []
     return [way for t in step.target.markers for way in _named(t, chain, named)][:_MAX_CHAINS]

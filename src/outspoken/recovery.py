@@ -26,9 +26,9 @@ from .vocabulary import JSON_FIRST
 BLANK = " \t\r\n\f"
 
 #: What damage costs: a marker that is missing, damaged, stray, part of free text, plain text, or less than an opener and
-#: plain text; something else where only markers may stand, and each further word of it; and that a marker is not the
-#: one that the grammar would take first.
-MISSING, DAMAGED, STRAY, SWALLOWED, PLAIN, UNMARKED, JUNK, WORD, OTHER = 3, 2, 4, 4, 9, 5, 5, 3, 2
+#: plain text; something else where only markers may stand, the same where it is open whether there is a call at all, and
+#: each further word of it; and that a marker is not the one that the grammar would take first.
+MISSING, DAMAGED, STRAY, SWALLOWED, PLAIN, UNMARKED, JUNK, UNSURE, WORD, OTHER = 3, 2, 4, 4, 9, 5, 5, 12, 3, 2
 #: What it costs to take JSON for cut, where nothing proves that it ended.
 CUT = 5
 #: What a repaired JSON value costs, by the rung that read it, and what it costs more where it could be read two ways.
@@ -225,6 +225,9 @@ class _Search:
             return False
         if not self._is_edge(at, step.target):
             return False
+        value = step.target.free is not None and step.target.free.terminal.short == "ARG_VALUE"
+        if value and (at == self._end or at in self._starts):
+            return False  # there is no value
         begun = [set(arg.split()) for op, arg in step.after if op == "begin"]
         return not any(kinds <= {"think", "code"} for kinds in begun)
 
@@ -242,12 +245,14 @@ class _Search:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._markup:
             return []
-        if not self._region.closed:
+        if not self._region.closed and config.free is None:
             rest = self._text[at:]
             if any(t.terminal.canonical.strip().startswith(rest) for t in config.markers):
                 return [_Edge(0, self._end, config, (Taken(None, at, self._end),))]  # the text ends inside a marker
         token = self._starts.get(at)
         if token is not None:
+            if any(matcher(t).regex.match(self._text, at) for t in config.markers):
+                return []  # it has a place here
             edit = self._edit(token.start, token.end, "", "stray-marker")
             if config.free is not None and not self._is_doubled(token):
                 return []
@@ -265,7 +270,7 @@ class _Search:
             if dropped:
                 stop = at + len(dropped)
                 edit = self._edit(at, stop, "", "stray-text")
-                price = JUNK + WORD * (len(dropped.split()) - 1)
+                price = (JUNK if self._region.announced else UNSURE) + WORD * (len(dropped.split()) - 1)
                 found.append(_Edge(price, stop, config, (Taken(None, at, stop, edits=(edit,)),)))
         return found
 

@@ -60,15 +60,14 @@ def outside_of_call(automaton: Automaton, config: Config) -> Config:
 @lru_cache(maxsize=256)
 def resync(automaton: Automaton, outer: Config, bare: bool = False) -> Resync:
     """The ways on behind a broken call that began in a configuration: the next call there, the call's or the section's
-    end, or an opening marker outside of everything. Single characters count only where a format has nothing else.
+    end, or an opening marker outside of everything. Single characters do not count; see `nearest`.
     """
     inner = _inner(automaton, outer)
-    long = {regex: place for regex, place in inner.items() if len(place[0].canonical.strip() or place[0].regex) > 2}
-    places = long or inner
+    places = {regex: place for regex, place in inner.items() if _is_long(place[0])}
     home = automaton.home
     for step in (home.free.target if home.free else home).markers:
-        if ("begin", "code") in step.after or (step.supplied and not bare):  # a fence is part of a broken call as likely as not
-            continue
+        if ("begin", "code") in step.after or (step.supplied and not bare):
+            continue  # a fence is part of a broken call as likely as not
         regex = step.terminal.regex
         if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
             regex = f"(?<![^\n])(?:{regex})"
@@ -76,8 +75,22 @@ def resync(automaton: Automaton, outer: Config, bare: bool = False) -> Resync:
     return Resync(places)
 
 
-def _inner(automaton: Automaton, outer: Config) -> dict[str, tuple[Terminal, Config, bool]]:
-    """The same without the markers outside of everything."""
+@lru_cache(maxsize=256)
+def nearest(automaton: Automaton, outer: Config) -> Resync | None:
+    """The same with single characters, for formats whose calls end with nothing else. None for others."""
+    inner = _inner(automaton, outer)
+    ends = _inner(automaton, outer, calls=True)
+    if any(_is_long(terminal) for terminal, _, inside in ends.values() if inside):
+        return None
+    return Resync(inner)
+
+
+def _is_long(terminal: Terminal) -> bool:
+    return len(terminal.canonical.strip() or terminal.regex) > 2
+
+
+def _inner(automaton: Automaton, outer: Config, *, calls: bool = False) -> dict[str, tuple[Terminal, Config, bool]]:
+    """The same without the markers outside of everything; with `calls` only where a call ends."""
     home, start = automaton.home, automaton.start
     places: dict[str, tuple[Terminal, Config, bool]] = {}
     if outer not in (home, start):
@@ -90,7 +103,7 @@ def _inner(automaton: Automaton, outer: Config) -> dict[str, tuple[Terminal, Con
                 continue
             target = step.target
             ends = ("end", "tool_call") in step.after
-            if ends or target in (home, start):
+            if ends or (target in (home, start) and not calls):
                 places.setdefault(step.terminal.regex, (step.terminal, target if ends else home, True))
             if target not in (home, start) and target.stack not in seen and len(seen) < _MAX_CONFIGS:
                 seen.add(target.stack)

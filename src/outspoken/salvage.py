@@ -14,12 +14,12 @@ from .drafts import accept, continues, contradicts, draft_of
 from .json_codes import Effort
 from .operations import FREE, HANDLERS, Place
 from .recovery import Region, Taken, Way, recover
-from .resync import Damage, outside_of_call
+from .resync import Damage, nearest, outside_of_call
 from .sprint import BLANK, Sprinter
 
 #: What is spent on damage is bounded: at the start, and more for each character that was read. It is counted in
-#: characters that are read again, and each try counts as so many.
-START, SHARE, TRY = 16_000, 8, 400
+#: characters that are read again; what is refused counts as so many, and so does each search for what was meant.
+START, SHARE, TRY, SEARCH = 40_000, 8, 400, 1_200
 #: No opening marker is longer than this.
 _MARKER = 1500
 #: How far behind the place that was refused a marker must stand for the text to be more than prose.
@@ -35,7 +35,7 @@ def says_something(way: Way) -> bool:
     steps = [t.step for t in way.steps if t.step is not None]
     if any(op == "end" and kind in _SAYING for step in steps for op, kind in (*step.before, *step.after)):
         return True
-    dropped = [t for t in way.steps if t.step is None]
+    dropped = [t for t in way.steps if t.step is None and t.edits]
     return bool(dropped) and all(t.step is None or t.start == t.end for t in way.steps)
 
 
@@ -148,12 +148,19 @@ class Salvager(Sprinter):
             return True
         if damage.frame is None:
             return self._as_text(damage.at)
-        self.pos = self.scan = end
+        near = nearest(self.automaton, damage.outer)
+        if near is not None:
+            text = self.slice(damage.at, at)
+            match = near.find(text, 0)
+            if match is not None:
+                config, inside, _ = near.places[match.lastindex]
+                at = damage.at + (match.end() if inside else match.start())
         self.config = config
         builder.edits.clear()
         builder.unfinished(builder.frames.pop(), at, "truncated" if match is None else "invalid")
         if config is self.automaton.home:
             builder.frames.clear()
+        self.rewind(at)
         self.marked = True
         return True
 
@@ -218,6 +225,7 @@ class Salvager(Sprinter):
             effort=self._effort,
             nodes=self._nodes,
         )
+        self._spent += SEARCH
         way = recover(region)
         self._nodes = region.nodes
         if way is None or not says_something(way):
@@ -242,7 +250,6 @@ class Salvager(Sprinter):
             damage.frame.problem = f"the call of `{call.name}` is damaged, and parts of it were sent that do not hold"
             builder.unfinished(damage.frame, call.span[1], "invalid")
             damage.frame = None
-        builder.frames.clear()
         accept(builder, draft, damage.frame)
         self.config = way.config
         self.rewind(end)
