@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .actions import Action
     from .api import astream, parse, stream
+    from .api_response import (
+        ApiResponse,
+        ApiResponseError,
+        InvalidLLMResponseFormat,
+        InvalidLLMResponseType,
+        LLMContentFilteredError,
+        LLMOutputTruncatedError,
+        LLMResponseMissingActionsError,
+        parse_api_response,
+        read_api_response,
+        require_actions,
+    )
     from .diagnostics import Diagnostic, Repair
     from .errors import (
         GrammarError,
@@ -32,6 +44,7 @@ if TYPE_CHECKING:
         ToolCallUnfinished,
     )
     from .inspection import Candidate, FormatInfo, detect, formats
+    from .json_reading import JsonLimitError, JsonReading, read_json
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -41,6 +54,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "actions": ["Action"],
     "api": ["astream", "parse", "stream"],
+    "api_response": [
+        "ApiResponse",
+        "ApiResponseError",
+        "InvalidLLMResponseFormat",
+        "InvalidLLMResponseType",
+        "LLMContentFilteredError",
+        "LLMOutputTruncatedError",
+        "LLMResponseMissingActionsError",
+        "parse_api_response",
+        "read_api_response",
+        "require_actions",
+    ],
     "diagnostics": ["Diagnostic", "Repair"],
     "errors": [
         "GrammarError",
@@ -65,6 +90,7 @@ _HOMES = {
         "ToolCallUnfinished",
     ],
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
+    "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -76,13 +102,22 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Action",
     "ActionParsed",
+    "ApiResponse",
+    "ApiResponseError",
     "Candidate",
     "Diagnostic",
     "Done",
     "Event",
     "FormatInfo",
     "GrammarError",
+    "InvalidLLMResponseFormat",
+    "InvalidLLMResponseType",
+    "JsonLimitError",
+    "JsonReading",
     "JsonValue",
+    "LLMContentFilteredError",
+    "LLMOutputTruncatedError",
+    "LLMResponseMissingActionsError",
     "LimitError",
     "OutspokenError",
     "Payload",
@@ -111,7 +146,11 @@ __all__ = [
     "detect",
     "formats",
     "parse",
+    "parse_api_response",
+    "read_api_response",
+    "read_json",
     "render",
+    "require_actions",
     "stream",
 ]
 

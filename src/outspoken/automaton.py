@@ -7,6 +7,7 @@ once and kept. Parsing is then a walk from configuration to configuration.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from .tables import END, Tables, Terminal
@@ -153,6 +154,11 @@ class Automaton:
         #: the free text round which white space belongs to the markup
         self.trims = frozenset([names[t] for t in tables.header.trim])
 
+    @cached_property
+    def broken(self) -> Automaton | None:
+        """The automaton of what is only read where a response is damaged, where the grammar has rules for that."""
+        return Automaton(self.tables.broken) if self.tables.broken is not None else None
+
     @property
     def configs(self) -> list[Config]:
         """The configurations that have been met so far."""
@@ -199,7 +205,7 @@ class Automaton:
         return tuple(work), tuple(before), tuple(after), cost
 
     def _accepted(self, work: list[int]) -> bool:
-        return work == [self.tables.start, self.tables.states[self.tables.start].get("start")]
+        return work == [self.tables.start, self.tables.states[self.tables.start].get(self.tables.symbol)]
 
     def _forced(self, state: int) -> int | None:
         """The rule of the one reduction that is possible in a state, whatever comes next."""

@@ -17,7 +17,7 @@ from .errors import GrammarError
 from .header import read_header
 from .patterns import UnsafePatternError, first, grows, wide, without_groups
 from .sources import sources
-from .tables import Rule, Tables, Terminal
+from .tables import BROKEN, START, Rule, Tables, Terminal
 from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
 
 _LOADING: Any = load_grammar
@@ -31,10 +31,10 @@ def compile_grammar(path: Path) -> Tables:
     """
     text = path.read_text("utf-8")
     header = read_header(text, str(path))
+    starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
-        lark = Lark(text, parser="lalr", source_path=str(path), maybe_placeholders=False)
-        analysis = LALR_Analyzer(ParserConf(lark.rules, {}, ["start"]), debug=True, strict=True)
-        analysis.compute_lalr()
+        lark = Lark(text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts)
+        analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
         raise GrammarError(str(path), _plain(str(error))) from error
     written = _written(lark)
@@ -45,18 +45,31 @@ def compile_grammar(path: Path) -> Tables:
     }
     rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
     numbers = {rule: i for i, rule in enumerate(rules)}
-    states, frames, start = _states(analysis, numbers, rules)
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
-    return Tables(
-        header=header,
-        terminals=terminals,
-        rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
-        states=states,
-        frames=frames,
-        start=start,
-        ignore=_optional("|".join(ignored)),
-        sources=sources(path),
-    )
+    made: Tables | None = None
+    for symbol in reversed(starts):
+        states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
+        made = Tables(
+            header=header,
+            terminals=terminals,
+            rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
+            states=states,
+            frames=frames,
+            start=start,
+            ignore=_optional("|".join(ignored)),
+            sources=sources(path),
+            symbol=symbol,
+            broken=made,
+        )
+    assert made is not None
+    return made
+
+
+def _analysis(lark: Any, start: str) -> Any:
+    """The LALR analysis of a grammar from one of its start rules; a conflict is an error."""
+    analysis = LALR_Analyzer(ParserConf(lark.rules, {}, [start]), debug=True, strict=True)
+    analysis.compute_lalr()
+    return analysis
 
 
 def _written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
@@ -109,16 +122,16 @@ def _terminal(name: str, definition: Any, written: tuple[str | None, str | None]
 
 
 def _states(
-    analysis: Any, numbers: dict[Any, int], rules: list[Any]
+    analysis: Any, numbers: dict[Any, int], rules: list[Any], symbol: str
 ) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
     """The parse table with states numbered in the order in which they are met from the start."""
     table = analysis.parse_table
-    start = table.start_states["start"]
+    start = table.start_states[symbol]
     order: dict[Any, int] = {start: 0}
     queue = [start]
     for state in queue:
-        for symbol in sorted(table.states[state]):
-            action, target = table.states[state][symbol]
+        for name in sorted(table.states[state]):
+            action, target = table.states[state][name]
             if action.name == "Shift" and target not in order:
                 order[target] = len(order)
                 queue.append(target)
@@ -127,10 +140,10 @@ def _states(
         actions = table.states[state]
         states.append(
             {
-                str(symbol): order[actions[symbol][1]]
-                if actions[symbol][0].name == "Shift"
-                else -1 - numbers[actions[symbol][1]]
-                for symbol in sorted(actions)
+                str(name): order[actions[name][1]]
+                if actions[name][0].name == "Shift"
+                else -1 - numbers[actions[name][1]]
+                for name in sorted(actions)
             }
         )
     corners = _left_corners(rules)

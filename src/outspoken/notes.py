@@ -13,6 +13,7 @@ MARKUP = {
     "missing-marker": "the marker {after} is missing",
     "damaged-marker": "{before} was read as the marker {after}",
     "stray-marker": "the marker {before} has no place here, and was dropped",
+    "foreign-notation": "the call that {before} opens is not written as the format writes calls, but can be read",
     "stray-text": "{before} stands between markers, and was dropped",
 }
 

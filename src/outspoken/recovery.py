@@ -9,7 +9,7 @@ an error-correcting Earley parser would give over the same tokens (Aho and Peter
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ BLANK = " \t\r\n\f"
 #: plain text; something else where only markers may stand, the same where it is open whether there is a call at all, and
 #: each further word of it; and that a marker is not the one that the grammar would take first.
 MISSING, DAMAGED, STRAY, SWALLOWED, PLAIN, UNMARKED, JUNK, UNSURE, WORD, OTHER = 3, 2, 4, 4, 9, 5, 5, 12, 3, 2
+#: What it costs that a call is written as only the rules for damage allow it.
+WIDENED = 2
 #: What it costs to take JSON for cut, where nothing proves that it ended.
 CUT = 5
 #: What a repaired JSON value costs, by the rung that read it, and what it costs more where it could be read two ways.
@@ -117,11 +119,38 @@ class _Node(NamedTuple):
 
 def recover(region: Region) -> Way | None:
     """The cheapest way through a region; None where there is none, or none that is cheap enough."""
+    way = _cheapest(region)
+    broken = region.automaton.broken
+    if broken is None or region.outer is not region.automaton.home or region.announced or region.cap == "notation":
+        return way
+    other = replace(region, automaton=broken, outer=broken.home)
+    widened = _cheapest(other)
+    region.nodes = other.nodes
+    if widened is None or not widened.config.automaton.home.stack == widened.config.stack:
+        return way
+    if way is not None and way.cost <= widened.cost + WIDENED:
+        return way
+    return Way(_foreign(widened.steps, region), region.automaton.home, widened.cost + WIDENED, widened.cut)
+
+
+def _cheapest(region: Region) -> Way | None:
     found = tokens(region.automaton, region.text, _MAX_TOKENS)
     if found is None:
         return None
     region.tokens = found
     return _Search(region).run()
+
+
+def _foreign(steps: tuple[Taken, ...], region: Region) -> tuple[Taken, ...]:
+    """Record that each call of a way is written as the format does not write it."""
+    found: list[Taken] = []
+    for taken in steps:
+        if taken.step is not None and any(op == "begin" and "tool_call" in kind for op, kind in taken.step.after):
+            text = region.text[taken.start - region.base : taken.end - region.base]
+            edit = Edit(taken.start, taken.end, text, "foreign-notation", "markup")
+            taken = taken._replace(edits=(edit, *taken.edits))
+        found.append(taken)
+    return tuple(found)
 
 
 class _Search:

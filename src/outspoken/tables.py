@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .header import Header
@@ -12,6 +12,9 @@ from .header import Header
 VERSION = 1
 
 END = "$END"
+
+#: The start rule of a grammar, and the one of what is only read where a response is damaged.
+START, BROKEN = "start", "broken_start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Tables:
     `frames[s]` names the frames that the symbol which led to state `s` may be the first of, separated by spaces.
     `sources` are the files that the grammar was made from, each with its checksum.
     `ignore` is the regular expression of what may stand between tokens, which matches nothing, too; or "".
+    `symbol` is the start rule. `broken` are the tables from the start rule for damaged responses, where there is one.
     """
 
     header: Header
@@ -60,10 +64,12 @@ class Tables:
     start: int
     ignore: str
     sources: dict[str, int]
+    symbol: str = START
+    broken: Tables | None = None
 
     def to_json(self) -> str:
         """The tables as JSON text, the same for the same grammar on every machine."""
-        data = {
+        data: dict[str, Any] = {
             "version": VERSION,
             "sources": self.sources,
             "header": self.header.to_data(),
@@ -74,11 +80,15 @@ class Tables:
                 for t in self.terminals.values()
             ],
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],
-            "states": self.states,
-            "frames": {str(i): frame for i, frame in enumerate(self.frames) if frame},
+            **self._states(),
         }
+        if self.broken is not None:
+            data["broken"] = {"start": self.broken.start, **self.broken._states()}
         lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in data.items()]
         return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def _states(self) -> dict[str, Any]:
+        return {"states": self.states, "frames": {str(i): frame for i, frame in enumerate(self.frames) if frame}}
 
     @classmethod
     def from_json(cls, text: str) -> Tables | None:
@@ -86,16 +96,23 @@ class Tables:
         data: dict[str, Any] = json.loads(text)
         if data["version"] != VERSION:
             return None
-        frames: dict[str, str] = data["frames"]
-        return cls(
+        found = cls(
             header=Header.from_data(data["header"]),
             terminals={
                 t[0]: Terminal(t[0], t[1], t[2], t[3], bool(t[4]), bool(t[5]), t[6], t[7]) for t in data["terminals"]
             },
             rules=tuple(Rule(*r) for r in data["rules"]),
-            states=tuple(data["states"]),
-            frames=tuple(frames.get(str(i), "") for i in range(len(data["states"]))),
-            start=data["start"],
             ignore=data["ignore"],
             sources=data["sources"],
+            **_read_states(data),
         )
+        if "broken" not in data:
+            return found
+        return replace(found, broken=replace(found, symbol=BROKEN, **_read_states(data["broken"])))
+
+
+def _read_states(data: dict[str, Any]) -> dict[str, Any]:
+    frames: dict[str, str] = data["frames"]
+    states: list[dict[str, int]] = data["states"]
+    named = tuple([frames.get(str(i), "") for i in range(len(states))])
+    return {"states": tuple(states), "frames": named, "start": data["start"]}
