@@ -134,11 +134,11 @@ def order(terminal: Terminal) -> tuple[int, int, str]:
 
 
 class Suspect(NamedTuple):
-    """What a value should not hold: the end of the call that it stands in (`ends`), or the beginning of another one."""
+    """What a value should not hold: the "end" of the call that it stands in, another "call", or another "argument"."""
 
     regex: str
     first: str
-    ends: bool
+    kind: str
 
 
 class Automaton:

@@ -52,7 +52,7 @@ class Bookkeeper:
         """The changes since the last segment, which belong to the one that ends now."""
         if not self.edits:
             return ()
-        made = tuple([self._repair(edit) for edit in sorted(self.edits)])
+        made = tuple([self._repair(edit) for edit in sorted(self.edits, key=lambda e: e[:2])])
         self.edits.clear()
         self.repairs += made
         alike: dict[str, list[Repair]] = {}

@@ -159,6 +159,16 @@ class CallBuilder(Builder):
         frame.parts = []
         return frame.parts
 
+    def expects(self, key: str) -> bool:
+        """May the call that is being read have another argument of this name?"""
+        frame = self.frames[-1]
+        if key == frame.key or key in (frame.arguments or ()):
+            return False
+        if self.tools is None or frame.name is None or frame.name not in self.tools:
+            return True
+        properties: Any = (self.tools.schema(frame.name) or {}).get("properties")
+        return not isinstance(properties, dict) or key in properties
+
     def _bare(self, frame: Frame, key: str, end: int) -> Any:
         """The value of an argument that was written as bare text."""
         parts: Any = frame.bare

@@ -280,7 +280,9 @@ class Detector(Machine):
             self._failed_at = self._begun_at
             return self._nobody()
         left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
-        self._trials = [Trial(name, self.builder, left, self._begun_at) for name in _openers(self._lenient).owners[match.lastindex]]
+        self._trials = [
+            Trial(name, self.builder, left, self._begun_at) for name in _openers(self._lenient).owners[match.lastindex]
+        ]
         for trial in self._trials:
             trial.share(self)
             trial.read_on(rest, final=final)

@@ -36,7 +36,7 @@ _MAX_TAIL = 8
 #: a reading of the brackets that costs more than this is compared with one of the strings
 _DEAR = 150
 #: the same where the text was cut off, and where a quote was left over
-_DEAR_CUT = 60
+_DEAR_CUT = 80
 _DEAR_LEFT = 30
 #: repairs of a value that the text cut off after which it is open whether another reading is not cut off
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})

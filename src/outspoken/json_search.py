@@ -181,7 +181,9 @@ class Search:
                 return
             if weight >= 0 and more:
                 ended = o.ended or more >= 70
-                self._push(o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed, ended=ended))
+                self._push(
+                    o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed, ended=ended)
+                )
                 return
         if not key and not self.walk.closed_end and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()

@@ -28,7 +28,11 @@ def extend(automaton: Automaton) -> None:
         if config.free.terminal.short == "TEXT" and not config.free.target.suspects:
             _supply(config)
         elif config.free.terminal.short == "ARG_VALUE":
-            config.free.target.suspects = (*_openings(config), *_endings(config))
+            config.free.target.suspects = (
+                *_openings(config),
+                *_endings(config),
+                *_arguments(config),
+            )
 
 
 def is_telling(step: Transition) -> bool:
@@ -63,7 +67,7 @@ def _openings(config: Config) -> list[Suspect]:
             if not step.supplied and is_telling(step):
                 for chain in _named(step, (), False):
                     regex = f"(?:\\n|){_BLANKS.join([_alone(t) for t in chain])}"
-                    found.setdefault(regex, Suspect(regex, _first(step), False))
+                    found.setdefault(regex, Suspect(regex, _first(step), "call"))
     return list(found.values())
 
 
@@ -78,6 +82,23 @@ def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> lis
     return [way for t in step.target.markers for way in _named(t, chain, named)][:_MAX_CHAINS]
 
 
+def _arguments(config: Config) -> list[Suspect]:
+    """The beginning of another argument at the beginning of a line, up to its value."""
+    found: list[Suspect] = []
+    for closer in config.free.target.markers if config.free else ():
+        for opener in closer.target.markers:
+            named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
+            if named is None or not is_telling(opener):
+                continue
+            chain: list[Transition] = [opener, named]
+            while not chain[-1].target.free and len(chain[-1].target.markers) == 1 and len(chain) < _MAX_LINKS:
+                chain.append(chain[-1].target.markers[0])
+            if chain[-1].target.free is not None:
+                parts = [_alone(t) if t is not named else f"({t.terminal.regex})" for t in chain]
+                found.append(Suspect(f"\\n{_BLANKS.join(parts)}", "\n", "argument"))
+    return found
+
+
 def _endings(config: Config) -> list[Suspect]:
     """The end of the call, with or without the markers between the value and it."""
     found: list[Suspect] = []
@@ -90,7 +111,7 @@ def _endings(config: Config) -> list[Suspect]:
             lead, own_lead = _break(chain[start].terminal), _break(closer.terminal)
             regex = f"(?:{own_lead}(?:{own}){_BLANKS}|{lead or own_lead}){rest}"
             first = _first(chain[start])
-            found.append(Suspect(regex, first and first + written[:2], True))
+            found.append(Suspect(regex, first and first + written[:2], "end"))
     return found
 
 

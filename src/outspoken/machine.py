@@ -126,7 +126,7 @@ class Machine(Salvager):
             start, held = (start, False) if earlier is None else (earlier, True)
         path = None if held else step.paths.get(match.lastindex)
         if path is not None and path.suspect is not None:
-            return self._is_suspect(role, match, path.suspect.ends)
+            return self._is_suspect(role, match, path.suspect.kind)
         if path is None or (path.grows and not final and match.end() == len(buffer)):
             if self._suspect is None:
                 self._piece(role, start, closed=False, final=False)
@@ -141,12 +141,15 @@ class Machine(Salvager):
         self._take(path, match)
         return True
 
-    def _is_suspect(self, role: str, match: Any, ends: bool) -> bool:
+    def _is_suspect(self, role: str, match: Any, kind: str) -> bool:
         """A value seems to end without its closing marker. Its own marker may still come; another call may not."""
+        if kind == "argument" and not self.builder.expects(match[match.lastindex - 1]):
+            self.scan = match.end()
+            return True
         if self._suspect is None:
             self._piece(role, match.start(), closed=False, final=False)
             self._suspect = self.base + self.pos
-        if not ends:
+        if kind != "end":
             return self._fail(self._suspect - self.base)
         self.scan = match.end()
         return True

@@ -177,6 +177,8 @@ class _Compiler:
 
     def suspect(self, suspect: Suspect, config: Config) -> str:
         """The expression of something that shows that a closing marker is missing."""
+        if suspect.kind == "argument":
+            self._groups += 1  # its name
         self._groups += 1
         self.paths[self._groups] = Path((), config, False, suspect)
         return f"{suspect.regex}()"

@@ -22,7 +22,20 @@ from .tools import Tools
 OnError = Literal["keep", "raise"]
 
 #: The stop reasons by which providers say that the model ended its answer itself; in any case, `-` for `_`.
-ENDED = frozenset({"stop", "tool_calls", "tool_use", "function_call", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"})
+ENDED = frozenset(
+    {
+        "stop",
+        "tool_calls",
+        "tool_use",
+        "function_call",
+        "end_turn",
+        "stop_sequence",
+        "eos",
+        "eos_token",
+        "complete",
+        "completed",
+    }
+)
 
 
 def proves_end(reason: str | None) -> bool:
@@ -35,6 +48,7 @@ def check_cap(repair: object) -> None:
     if repair not in CAPS:
         names = ", ".join([f'"{cap}"' for cap in CAPS])
         raise ValueError(f"`repair` is {repair!r}; expected one of {names}")
+
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 

@@ -28,7 +28,7 @@ BLANK = " \t\r\n\f"
 #: What damage costs: a marker that is missing, damaged, stray, part of free text, plain text, or less than an opener and
 #: plain text; something else where only markers may stand, the same where it is open whether there is a call at all, and
 #: each further word of it; and that a marker is not the one that the grammar would take first.
-MISSING, DAMAGED, STRAY, SWALLOWED, PLAIN, UNMARKED, JUNK, UNSURE, WORD, OTHER = 3, 2, 4, 4, 9, 5, 5, 12, 3, 2
+MISSING, DAMAGED, STRAY, SWALLOWED, PLAIN, UNMARKED, JUNK, UNSURE, WORD, OTHER = 3, 2, 4, 4, 9, 5, 5, 11, 3, 2
 #: What it costs that a call is written as only the rules for damage allow it.
 WIDENED = 2
 #: What it costs to take JSON for cut, where nothing proves that it ended.
@@ -280,7 +280,7 @@ class _Search:
                 return [_Edge(0, self._end, config, (Taken(None, at, self._end),))]  # the text ends inside a marker
         token = self._starts.get(at)
         if token is not None:
-            if any(matcher(t).regex.match(self._text, at) for t in config.markers):
+            if config.free is None and any(matcher(t).regex.match(self._text, at) for t in config.markers):
                 return []  # it has a place here
             edit = self._edit(token.start, token.end, "", "stray-marker")
             if config.free is not None and not self._is_doubled(token):

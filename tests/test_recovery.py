@@ -1,0 +1,341 @@
+"""Damaged segments: what they are read as, what is recorded, what may be repaired, and when nothing is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import (
+    Repair,
+    Reply,
+    ResponseError,
+    StreamParser,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+    parse,
+    registry,
+)
+from outspoken.json_codes import CAPS, Effort
+from outspoken.recovery import LIMIT, Region, _Search, recover  # pyright: ignore[reportPrivateUsage]
+from outspoken.settings import DEFAULT
+from tests.cases import CASES, Case
+
+QWEN = "<tool_call>\n<function=brew>\n<parameter=kind>\ngreen\n</parameter>\n<parameter=minutes>\n3\n</parameter>\n</function>\n</tool_call>"
+BREW = [("brew", {"kind": "green", "minutes": 3})]
+
+
+def found(reply: Reply) -> list[tuple[str, Any]]:
+    """The finished calls: names and arguments."""
+    return [(call.name, call.arguments) for call in reply.tool_calls]
+
+
+def codes(reply: Reply) -> list[str]:
+    """The codes of all repairs, in order."""
+    return [repair.code for repair in reply.repairs]
+
+
+def without(text: str, *parts: str) -> str:
+    """A text without the first occurrence of each part."""
+    for part in parts:
+        assert part in text
+        text = text.replace(part, "", 1)
+    return text
+
+
+def replayed(raw: str, repairs: list[Repair]) -> str:
+    """The raw text with all repairs made in it."""
+    for repair in reversed(repairs):
+        start, end = repair.span
+        assert raw[start:end] == repair.before
+        raw = raw[:start] + repair.after + raw[end:]
+    return raw
+
+
+DAMAGED = {
+    "value closer": (without(QWEN, "</parameter>\n"), BREW, ["missing-marker"]),
+    "last value closer": (
+        without(QWEN, "</parameter>\n</function>").replace("3\n", "3\n</function>"),
+        BREW,
+        ["missing-marker"],
+    ),
+    "function closer": (without(QWEN, "</function>\n"), BREW, ["missing-marker"]),
+    "two closers": (without(QWEN, "</parameter>\n", "</function>\n"), BREW, ["missing-marker"] * 2),
+    "opener": (without(QWEN, "<tool_call>\n"), BREW, ["missing-marker"]),
+    "wrapper": (without(QWEN, "<tool_call>\n", "\n</tool_call>"), BREW, ["missing-marker"] * 2),
+    "end of tag": (QWEN.replace("brew>", "brew"), BREW, ["missing-marker"]),
+    "damaged closer": (QWEN.replace("</parameter>\n</function>", "</parameter\n</function>"), BREW, ["damaged-marker"]),
+    "doubled opener": ("<tool_call>\n" + QWEN, BREW, ["stray-marker"]),
+    "junk": (QWEN.replace("<function", "So:<function"), BREW, ["stray-text"]),
+    "next call": (
+        without(QWEN, "\n</parameter>\n</function>\n</tool_call>") + "\n" + QWEN,
+        [*BREW, *BREW],
+        ["missing-marker"] * 3,
+    ),
+    "arguments as JSON": (
+        '<tool_call>\n<function=brew>\n{"kind": "green", "minutes": 3}\n</function>\n</tool_call>',
+        BREW,
+        ["foreign-notation"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_call_with_damaged_markers(name: str) -> None:
+    text, calls, expected = DAMAGED[name]
+    for full in (text, f"Well.\n{text}\nSo far."):
+        reply = parse(full, "qwen3_coder")
+        assert (found(reply), codes(reply)) == (calls, expected)
+        assert reply.status == "repaired"
+        assert [c.status for c in reply.unfinished] == []
+        assert "<" not in reply.text
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_replayed_repairs_are_what_the_strict_grammar_reads(name: str) -> None:
+    text, calls, expected = DAMAGED[name]
+    reply = parse(text, "qwen3_coder")
+    if "foreign-notation" in expected:
+        assert replayed(text, reply.repairs) == text
+        return
+    again = parse(replayed(text, reply.repairs), "qwen3_coder", repair="none")
+    assert (found(again), again.status, again.diagnostics) == (calls, "ok", [])
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_without_repair_nothing_is_repaired(name: str) -> None:
+    text = DAMAGED[name][0]
+    for cap in ("none", "notation"):
+        reply = parse(text, "qwen3_coder", repair=cap)
+        assert reply.repairs == []
+        assert all(call.status == "ok" for call in reply.tool_calls)
+
+
+JSON_CALLS = {
+    "trailing comma": ('{"kind": "green", "minutes": 3,}', "notation", ["trailing-comma"]),
+    "single quotes": ("{'kind': 'green', 'minutes': 3}", "notation", ["quote-style"] * 6),
+    "comma": ('{"kind": "green" "minutes": 3}', "structure", ["missing-comma"]),
+    "closer": ('{"kind": "green", "minutes": 3', "structure", ["missing-closer"]),
+    "fullwidth": ('{"kind"："green"，"minutes"：3}', "notation", ["wide-punctuation"] * 3),
+}
+
+
+@pytest.mark.parametrize("name", JSON_CALLS)
+def test_a_call_with_damaged_json(name: str) -> None:
+    arguments, rung, expected = JSON_CALLS[name]
+    text = f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
+    reply = parse(text, "hermes")
+    assert (found(reply), codes(reply)) == (BREW, expected)
+    assert {repair.rung for repair in reply.repairs} == {rung}
+    assert found(parse(replayed(text, reply.repairs), "hermes", repair="none")) == BREW
+    for cap in CAPS:
+        allowed = CAPS.index(cap) >= CAPS.index(rung)  # pyright: ignore[reportArgumentType]
+        capped = parse(text, "hermes", repair=cap)
+        assert (found(capped) == BREW) == allowed
+        assert all(CAPS.index(r.rung) <= CAPS.index(cap) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
+
+
+def test_what_can_be_read_in_two_ways_is_not_among_the_calls() -> None:
+    text = '<tool_call>\n{"name": "note", "arguments": {"a": "x", "b": "y", "c": "z"", "d": "w"}}\n</tool_call>'
+    reply = parse(text, "hermes")
+    assert all(call.status != "ok" for call in reply.tool_calls)
+    assert reply.status in ("repaired", "invalid")
+
+
+def test_two_objects_in_one_call_are_two_calls() -> None:
+    text = '<tool_call>\n{"name": "a", "arguments": {"n": 1}}{"name": "a", "arguments": {"n": 2}}\n</tool_call>'
+    assert found(parse(text, "hermes")) == [("a", {"n": 1}), ("a", {"n": 2})]
+
+
+def test_a_call_that_was_sent_otherwise_is_invalid_and_the_next_one_is_kept() -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": "x}}</tool_call><tool_call>{"name": "g", "arguments": {}}</tool_call>'
+    reply = parse(text, "hermes")
+    assert found(reply) == [("g", {})]
+    assert [(c.name, c.status) for c in reply.unfinished] == [("f", "invalid")]
+    assert str(reply.diagnostics[0]) == (
+        "hermes:1:1 invalid-call: the call of `f` is damaged, and parts of it were sent that do not hold"
+    )
+
+
+PROSE = [
+    "The <tool_call> tag wraps a <function=name> tag which holds <parameter=x> tags, and is closed by </tool_call>.",
+    "Use `<function=name>` for the name, or write <function=name> without the ticks.",
+    'Open with <tool_call>, then write {"name": "f"}, and close with </tool_call>.',
+    "A call begins with <tool_call>\nand that is that.",
+]
+
+
+@pytest.mark.parametrize("text", PROSE)
+@pytest.mark.parametrize("format_", ["qwen3_coder", "hermes", "glm_4_5", "auto"])
+def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
+    reply = parse(text, format_)
+    assert (reply.text, reply.tool_calls, reply.unfinished, reply.repairs) == (text, [], [], [])
+
+
+# the end of the text
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls", "end_turn", "STOP", "tool-calls"])
+def test_a_model_that_ended_itself_needs_no_closing_marker(reason: str) -> None:
+    text = '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}'
+    reply = parse(text, "hermes", finish_reason=reason)
+    assert (found(reply), codes(reply)) == (BREW, ["missing-marker"])
+    parser = StreamParser("hermes")
+    parser.feed(text)
+    parser.finish(reason)
+    assert parser.reply == reply
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter", None])
+def test_a_model_that_was_cut_off_has_not_called(reason: str | None) -> None:
+    for text in (
+        '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}',
+        '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3',
+        without(QWEN, "\n</tool_call>"),
+    ):
+        reply = parse(text, finish_reason=reason)
+        assert (reply.tool_calls, reply.status) == ([], "truncated")
+        assert [(c.name, c.status) for c in reply.unfinished] == [("brew", "truncated")]
+
+
+def test_what_was_complete_before_the_cut_is_in_the_arguments() -> None:
+    (call,) = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes").unfinished
+    assert call.arguments == {"a": "x", "b": [1, 2, {"c": "yz"}]}
+    assert call.arguments_text == '{"a": "x", "b": [1, 2, {"c": "yz'
+
+
+# raising
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_who_asks_for_errors_gets_no_repairs(name: str) -> None:
+    text = DAMAGED[name][0]
+    try:
+        reply = parse(text, "qwen3_coder", on_error="raise")
+    except ResponseError as error:
+        reply = error.reply
+    assert reply.repairs == []
+    assert found(parse(text, "qwen3_coder", on_error="raise", repair="strings")) == DAMAGED[name][1]
+
+
+def test_a_limit_of_repairs_that_there_is_not() -> None:
+    message = '`repair` is \'all\'; expected one of "none", "notation", "structure", "strings", "heuristic"'
+    with pytest.raises(ValueError) as caught:
+        parse("", repair="all")  # pyright: ignore[reportArgumentType]
+    assert str(caught.value) == message
+
+
+# streams
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, *JSON_CALLS])
+def test_events_of_damaged_calls_are_never_contradicted(name: str) -> None:
+    text = (
+        DAMAGED[name][0]
+        if name in DAMAGED
+        else f'<tool_call>\n{{"name": "brew", "arguments": {JSON_CALLS[name][0]}}}\n</tool_call>'
+    )
+    format_ = "qwen3_coder" if name in DAMAGED else "hermes"
+    for size in (1, 3, 1000):
+        parser = StreamParser(format_)
+        events = [e for at in range(0, len(text), size) for e in parser.feed(text[at : at + size])] + parser.close()
+        assert parser.reply == parse(text, format_)
+        started = {e.index: e.name for e in events if isinstance(e, ToolCallStart)}
+        for end in [e for e in events if isinstance(e, ToolCallEnd)]:
+            assert started.pop(end.index) == end.call.name
+            deltas = [e.arguments for e in events if isinstance(e, ToolCallDelta) and e.index == end.index]
+            assert "".join(deltas) == end.call.arguments_text
+        left = [e.index for e in events if isinstance(e, ToolCallUnfinished)]
+        assert sorted(started) == sorted(i for i in left if i in started)
+
+
+# the cheapest way
+
+
+def every_cost(region: Region) -> int | None:
+    """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
+    from outspoken.coarse import is_closed, tokens
+    from outspoken.recovery import _name, _Node  # pyright: ignore[reportPrivateUsage]
+
+    region.tokens = tokens(region.automaton, region.text, 400) or []
+    search = _Search(region)
+    start = (0, region.outer, True, "", False)
+    best: dict[Any, int] = {start: 0}
+    queue = [start]
+    while queue:
+        state = queue.pop()
+        pos, config, fresh, name, bare = state
+        for edge in search._edges(pos, config, fresh, _Node((), None, name, bare)):  # pyright: ignore[reportPrivateUsage]
+            missing = bare or any(t.step is not None and t.step.supplied for t in edge.taken)
+            onward = (edge.end, edge.target, not edge.taken[-1].free, _name(edge.taken, name), missing)
+            cost = best[state] + edge.cost
+            if cost <= LIMIT and cost < best.get(onward, LIMIT + 1):
+                best[onward] = cost
+                queue.append(onward)
+    ends = [c for (at, config, *_), c in best.items() if not region.text[at:].strip() and is_closed(config)]
+    return min(ends, default=None)
+
+
+def region_of(text: str, format_: str) -> Region:
+    automaton = registry.automaton(format_, lenient=True)
+    return Region(
+        automaton, automaton.home, text, 0, True, False, "strings", None, DEFAULT, Effort.of(100_000), 100_000
+    )
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_the_way_that_is_taken_is_the_cheapest(name: str) -> None:
+    text = DAMAGED[name][0]
+    if DAMAGED[name][2] == ["foreign-notation"]:
+        text = text.replace("<function=brew>\n", "")
+    way = recover(region_of(text, "qwen3_coder"))
+    assert way is not None
+    found_cost = every_cost(region_of(text, "qwen3_coder"))
+    assert way.cost == (found_cost if way.config.automaton.broken else None) or way.cost <= (found_cost or LIMIT)
+
+
+# what is sound
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "ok"], ids=str)
+def test_sound_text_is_read_the_same_with_repairs_off(case: Case) -> None:
+    reply = case.parse()
+    assert reply.repairs == []
+    options = {k: v for k, v in case.options.items() if k != "repair"}
+    assert parse(case.text, case.format, repair="none", **options) == reply
+    assert parse(case.text, case.format, repair="heuristic", **options) == reply
+
+
+_PIECES = [
+    "<tool_call>",
+    "</tool_call>",
+    "<function=f>",
+    "</function>",
+    "<parameter=a>",
+    "</parameter>",
+    "1",
+    "\n",
+    " x ",
+    '{"a": 1',
+    "}",
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=14))
+def test_any_mixture_of_markers(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for format_ in ("qwen3_coder", "auto"):
+        reply = parse(text, format_)
+        for call in reply.tool_calls:
+            assert call.status == ("repaired" if call.repairs else "ok")
+        assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
+        assert replayed(text, reply.repairs) is not None
+        parser = StreamParser(format_)
+        for char in text:
+            parser.feed(char)
+        parser.close()
+        assert parser.reply == reply
