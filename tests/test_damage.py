@@ -12,21 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken.json_reading import read_json
-from tools.damage import (
-    KINDS,
-    Change,
-    DamageCase,
-    Judged,
-    Reading,
-    begins,
-    cases,
-    document_text,
-    generate,
-    judge,
-    replay,
-    same,
-    timed,
-)
+from tools.damage import Judged, timed
+from tools.damage_cases import KINDS, DamageCase, cases, generate
+from tools.damage_judge import Change, Reading, begins, judge, replay, same
+from tools.damage_tokens import document_text
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outspoken.json_codes import CAPS, CODES, NOTES, RUNGS
+from outspoken.json_codes import CAPS, CODES, NOTES, RUNGS, Effort
 from outspoken.json_mend import mend
 from outspoken.json_reading import read_json
 
@@ -109,6 +109,85 @@ def test_every_code_has_a_case() -> None:
     assert not set(CODES) & set(NOTES)
 
 
+#: a code, the smallest text that gives it, and the whole message
+MESSAGES: list[tuple[str, str, str]] = [
+    ("odd-space", "[\xa01]", "text:1:2 odd-space: a space or mark that JSON does not know was dropped"),
+    ("comment", "[1/**/]", "text:1:3 comment: a comment was dropped"),
+    ("trailing-comma", "[1,]", "text:1:3 trailing-comma: a comma with nothing after it was dropped"),
+    ("quote-style", "['']", "text:1:2 quote-style: `'` was read as the quote `\"`"),
+    ("wide-punctuation", "［1]", "text:1:1 wide-punctuation: `［` was read as `[`"),
+    ("bare-key", "{a:1}", "text:1:2 bare-key: the key `a` has no quotes"),
+    ("python-literal", "[None]", "text:1:2 python-literal: `None` was read as `null`"),
+    ("not-finite", "[NaN]", "text:1:2 not-finite: `NaN` is no number that JSON can hold, and was read as `null`"),
+    ("loose-number", "[.5]", "text:1:2 loose-number: the number `.5` was read as `0.5`"),
+    ("loose-escape", '["\\\'"]', "text:1:3 loose-escape: the escape `\\'` was read as `'`"),
+    ("invalid-escape", '["\\d"]', "text:1:3 invalid-escape: `\\` is no escape; its backslash was kept"),
+    ("raw-control", '["\t"]', "text:1:3 raw-control: `\\t` stands in a string as it is, not escaped"),
+    ("lone-surrogate", '["\ud83d",]', "text:1:3 lone-surrogate: `\\ud83d` is half a character, and was read as U+FFFD"),
+    ("tuple", "[(1,)]", "text:1:2 tuple: `(` was read as `[`: a list in round brackets"),
+    ("ellipsis", "[...]", "text:1:2 ellipsis: `...` stands for values that were left out"),
+    ("cut-string", '["', "text:1:3 cut-string: the text ended inside a string"),
+    ("cut-text", "[1,2", "text:1:3 cut-text: the text ended inside `,2`, which was left out"),
+    ("cut-container", "[", "text:1:2 cut-container: the text ended before `]`"),
+    ("missing-comma", "[1 2]", "text:1:3 missing-comma: a comma is missing"),
+    ("extra-comma", "[,1]", "text:1:2 extra-comma: a comma with nothing before it was dropped"),
+    ("missing-colon", '{"" 1}', "text:1:4 missing-colon: a colon is missing after a key"),
+    ("extra-colon", '{"":: 1}', "text:1:5 extra-colon: a second colon was dropped"),
+    ("other-separator", '{""=1}', "text:1:4 other-separator: `=` was read as `:`"),
+    ("wrong-closer", "[1}", "text:1:3 wrong-closer: `}` was read as `]`"),
+    ("extra-closer", "[1]]", "text:1:4 extra-closer: `]` closes nothing, and was dropped"),
+    ("missing-closer", '{"":[1}', "text:1:7 missing-closer: `]` is missing"),
+    ("missing-opener", '"":1}', "text:1:1 missing-opener: `{` is missing"),
+    ("doubled-brace", '{{"":1}}', "text:1:2 doubled-brace: the brace `{` is doubled"),
+    ("stray-quote", '[[]"]', "text:1:4 stray-quote: a quote that belongs to no string was dropped"),
+    ("bare-value", '{"":a}', "text:1:5 bare-value: `a` was read as a string without quotes"),
+    ("thousands-separator", '{"":1,000}', "text:1:5 thousands-separator: `1,000` was read as `1000`"),
+    ("missing-value", '{"":}', 'text:1:2 missing-value: a key without a value was left out: `"":`'),
+    ("dropped-text", "```\n[1] x\n```", "text:2:4 dropped-text: text that is no JSON was dropped: ` x`"),
+    ("bare-quote", '["a"b"]', "text:1:4 bare-quote: a quote inside a string is not escaped"),
+    ("lost-quote", '{a":1}', "text:1:2 lost-quote: a quote is missing at the edge of a string"),
+    ("heuristic", "[(1)]", "text:1:1 heuristic: the text was read by guesswork, and may mean something else"),
+    (
+        "repeated-key",
+        '{"":1,"":2}',
+        "text:1:1 repeated-key: the key `` stands twice in one object; the last one counts",
+    ),
+    ("left-out", 'x {"":1}', "text:1:1 left-out: text around the JSON is no part of the value"),
+    (
+        "ambiguous-strings",
+        '{"a": {"b": {"c": 1}}, "d": 2}}',
+        "text:1:1 ambiguous-strings: the strings of this value can be read in more than one way",
+    ),
+    (
+        "torn-json",
+        '{"":1}":2}',
+        "text:1:8 torn-json: this looks like a part of JSON that was read for too short, or not at all",
+    ),
+    ("cut-json", "[", "text:1:2 cut-json: the text ends inside the JSON value"),
+    ("not-json", '{"":@}', "text:1:5 not-json: a value expected; found `@`"),
+    ("no-json", "", "text:1:1 no-json: there is no JSON in this text"),
+    (
+        "too-deep",
+        "[" * 129,
+        "text:1:129 too-deep: the value nests deeper than 128 levels, the limit that `Settings.max_depth` sets",
+    ),
+    (
+        "too-damaged",
+        "[1 2]" * 2000,
+        "text:1:6366 too-damaged: there is more damage here than is worth the effort of reading it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "text", "message"), MESSAGES, ids=[row[0] for row in MESSAGES])
+def test_message(code: str, text: str, message: str) -> None:
+    assert message in [str(note) for note in read_json(text).diagnostics if note.code == code]
+
+
+def test_every_code_has_a_message() -> None:
+    assert [row[0] for row in MESSAGES] == [*CODES, *NOTES]
+
+
 def test_the_end_that_a_format_proves() -> None:
     text = '<c>{"a": {"b": "x"</c>'
     (mended,) = mend(text, 3, len(text) - 4, closed=True, cap="structure")
@@ -136,6 +215,46 @@ def test_what_belongs_to_no_value_of_a_region() -> None:
     assert mend(long, 0, len(long), closed=True, cap="heuristic") == []
 
 
+#: texts in which a value seems to end early: what is read of them, if anything, is not read silently
+EARLY = [
+    '{"new_string": "if x == \\"" {\\n f("b", "c")\\n}\\n", "path": "x"}',
+    '{"a": 1} and "b": 2}',
+    '{"a":1}":2}',
+    '{"d": "{\\"p\\": \\"q", "r": "s"}", "e": false}',
+]
+
+#: several damages of the structure at once
+TOGETHER: list[tuple[str, Any]] = [
+    ('{"a": {"b": "x" "c": 1}}}', {"a": {"b": "x", "c": 1}}),
+    ('{"a": [{"n": "t"} {"n": "u"}], "c": "it\'s" // z\n', {"a": [{"n": "t"}, {"n": "u"}], "c": "it's"}),
+    ("{'a' 'b', 'c': {'d': 'e'}, 'n': 'f'", {"a": "b", "c": {"d": "e"}, "n": "f"}),
+    ('{"body""It\'s \\"x\\"\n."}}', {"body": 'It\'s "x"\n.'}),
+    ('{"p": [1,"a"null]}', {"p": [1, "a", None]}),
+    ("{name:'f',to:['a''b'],on'c'}}", {"name": "f", "to": ["a", "b"], "on": "c"}),
+    ('{name"f"arguments:{a:true b:"c"}}}}', {"name": "f", "arguments": {"a": True, "b": "c"}}),
+    ("｛｛＂a＂：＂b＂＂c＂：1｝｝", {"a": "b", "c": 1}),
+]
+
+
+@pytest.mark.parametrize("text", EARLY)
+def test_a_value_never_ends_early_in_silence(text: str) -> None:
+    reading = read_json(text)
+    assert reading.ambiguous or reading.status == "invalid"
+
+
+@pytest.mark.parametrize(("text", "value"), TOGETHER)
+def test_damages_of_the_structure_together(text: str, value: Any) -> None:
+    (mended,) = mend(text, 0, len(text), closed=True, cap="heuristic")
+    assert (mended.value, mended.rung, mended.runner_up) == (value, "structure", None)
+    assert read_json(text).value == value
+
+
+def test_an_exhausted_effort_reads_only_sound_json() -> None:
+    effort = Effort(0, 0)
+    assert mend('{"a": 1,}', 0, 9, closed=True, cap="heuristic", effort=effort) == []
+    assert [m.value for m in mend('{"a": 1}', 0, 8, closed=True, cap="heuristic", effort=effort)] == [{"a": 1}]
+
+
 def test_two_readings() -> None:
     reading = read_json('{"a": {"b": {"c": 1}}, "d": 2}}')
     assert reading.ambiguous
@@ -153,7 +272,6 @@ def test_names_of_the_schema_tell_strings_apart() -> None:
 
 
 def test_the_edge_of_what_json_repair_is_believed() -> None:
-    from outspoken.json_codes import Effort
     from outspoken.json_heuristic import guess
 
     assert guess("{" + '"a": 1, ' * 3000, None, 128, Effort.of(100)) is None

@@ -100,7 +100,35 @@ def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
     assert [next(iter(m.value.items())) for m in mended] == [(one, two)]
 
 
-UNITS = ['"', "\\", ",", "{", "(", ')"', "\n]{", '[x"', "1", "#", "'", "“", "[", '{"a":', "```\n", '"} ', "\n", '""']
+UNITS = [
+    '"',
+    "\\",
+    ",",
+    "{",
+    "(",
+    ')"',
+    "\n]{",
+    '[x"',
+    "1",
+    "#",
+    "'",
+    "“",
+    "[",
+    '{"a":',
+    "```\n",
+    '"} ',
+    "\n",
+    '""',
+    '{"a":"x",',
+    '{"a": "b" ',
+    "{'a': ",
+    '"a" "b" ',
+    'x "y" z',
+    "[1 2]",
+    '{"a":1,}',
+    '"""',
+    "“",
+]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -111,7 +139,7 @@ def test_hostile_text_takes_no_longer(unit: str) -> None:
             start = time.process_time()
             read_json(text, repair=cap)
             mend(text, 0, len(text), closed=True, cap=cap)
-            assert time.process_time() - start < 4, (opening, cap)
+            assert time.process_time() - start < 2, (opening, cap)
 
 
 def test_deep_nesting() -> None:

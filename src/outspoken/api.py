@@ -37,7 +37,8 @@ def parse(
     "stop" and the like a call at the end may lack its closing markers, with "length" or nothing it is truncated.
 
     Nothing that a model can write raises: what is wrong is in `reply.diagnostics`. With `on_error="raise"` the first
-    error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError, ToolError, and LimitError for text over the limit.
+    error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
+    ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
     return Reading(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
 

@@ -341,6 +341,9 @@ class Builder(Bookkeeper):
     def island_piece(self, role: str, text: str) -> None:
         """A piece of an island that is still being read."""
 
+    def no_value(self) -> None:
+        """A bare value has ended; it is the empty text if nothing stood there."""
+
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
 

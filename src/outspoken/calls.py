@@ -114,6 +114,12 @@ class CallBuilder(Builder):
         frame.head = (frame.head + piece).lstrip()[:8]
         self._decide(frame)
 
+    def no_value(self) -> None:
+        """A bare value has ended; it is the empty text if nothing stood there."""
+        frame = self.frames[-1]
+        if frame.bare is None:
+            frame.bare = [""]
+
     def _decide(self, frame: Frame) -> None:
         """Send an argument's bare text as a string, once it can be nothing else."""
         if frame.head and not may_be_other_than_text(frame.head, self._types(frame), self.header.values):

@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
 
 class Matcher(NamedTuple):
-    """How a terminal is recognised at a place: as the grammar reads it, as it is written, or with a character missing."""
+    """How a terminal is recognised: as the grammar reads it, as it is written, or with a character missing."""
 
     regex: Any
     written: str

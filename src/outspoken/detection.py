@@ -18,10 +18,10 @@ from .builder import Builder
 from .deeds import ActionBuilder
 from .machine import Machine
 from .operations import HANDLERS
-from .recovery import Way
 from .resync import Damage
 from .salvage import TRY
 from .tables import Terminal
+from .ways import Way
 
 #: The damage of a segment that a format had to give up.
 UNREADABLE = 1000
@@ -61,6 +61,9 @@ class Trial(Machine):
 
     def read_on(self, text: str, *, final: bool) -> None:
         """Read more of the text; all that is left of it, where it is final."""
+        if final and self._blanks:
+            self.add("".join(self._blanks))
+            self._blanks.clear()
         if text:
             (self.add if final else self.feed)(text)
         if final:
@@ -142,9 +145,9 @@ class Trial(Machine):
         self._take(path, match)
         return True
 
-    def _fail(self, pos: int, end: int | None = None) -> bool:
+    def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         self.damaged = max(self.damaged, 1)
-        return super()._fail(pos, end)
+        return super()._fail(pos, end, inside=inside)
 
     def _as_text(self, after: int) -> bool:
         self._damage = None
@@ -169,10 +172,19 @@ def _is_lenient(builder: Builder) -> bool:
 
 
 class _Openers(NamedTuple):
-    """The opening markers of all formats, in order, and for each the formats that have it."""
+    """The opening markers of all formats, in order.
+
+    For each there are the formats that have it, and those that spell theirs alike but read it in other places.
+    """
 
     terminals: tuple[Terminal, ...]
     owners: dict[int, tuple[str, ...]]
+    alike: dict[int, tuple[tuple[Any, tuple[str, ...]], ...]]
+
+    def at(self, group: int, text: str, pos: int) -> list[str]:
+        """The formats that have an opening marker here, where the one of a group was found."""
+        others = [name for regex, names in self.alike[group] if regex.match(text, pos) for name in names]
+        return sorted({*self.owners[group], *others})
 
 
 @lru_cache(maxsize=2)
@@ -188,7 +200,15 @@ def _openers(lenient: bool) -> _Openers:
                 owners.setdefault(regex, []).append(name)
                 terminals[regex] = step.terminal
     ordered = sorted(terminals.values(), key=order)
-    return _Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)})
+    alike = {
+        i: tuple([(re.compile(o.regex), tuple(owners[o.regex])) for o in ordered if o is not t and _are_alike(o, t)])
+        for i, t in enumerate(ordered, 1)
+    }
+    return _Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)}, alike)
+
+
+def _are_alike(one: Terminal, other: Terminal) -> bool:
+    return bool(one.canonical.strip()) and one.canonical.strip() == other.canonical.strip()
 
 
 def _home_markers(automaton: Automaton) -> list[Transition]:
@@ -281,7 +301,8 @@ class Detector(Machine):
             return self._nobody()
         left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
         self._trials = [
-            Trial(name, self.builder, left, self._begun_at) for name in _openers(self._lenient).owners[match.lastindex]
+            Trial(name, self.builder, left, self._begun_at)
+            for name in _openers(self._lenient).at(match.lastindex, self.buffer, start)
         ]
         for trial in self._trials:
             trial.share(self)

@@ -57,7 +57,9 @@ class Diagnostic(BaseModel):
     excerpt_start: int = Field(default=0, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.format or 'text'}:{self.line}:{self.column} {self.code}: {self.message}"
+        from .frame import visible
+
+        return f"{self.format or 'text'}:{self.line}:{self.column} {self.code}: {visible(self.message)}"
 
     def frame(self) -> str:
         """The diagnostic drawn for a person: the line of the text it speaks of, with carets under the place."""

@@ -13,6 +13,8 @@ from .json_tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS
 NAMED = re.compile(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
 #: brackets in brackets are walked over, so that no depth is tried again and again
 _NESTED = re.compile(r"[\[{]\s*[\[{]")
+#: after so many brackets that are no sound values, no other one is tried as a whole: a try may take long
+_MAX_TORN = 300
 _COMMA = re.compile(r"\s*,")
 
 
@@ -26,11 +28,15 @@ class Brackets:
         self.opaque, self.bare, self.forks = opaque, bare, forks
         self.too_deep = False
         self.steps: int = 0
+        #: how many brackets were no sound values as a whole
+        self._torn = 0
 
     def _open(self, s: State, char: str) -> Stop | None:
         """An opening bracket: a sound value as a whole, or a step inwards."""
-        whole = s.stack and not (self.forks and self.opaque) and not _NESTED.match(self.text, s.pos)
-        found = read_at(self.text, s.pos, self.max_depth - len(s.stack)) if whole else None
+        whole = bool(s.stack) and not (self.forks and self.opaque) and not _NESTED.match(self.text, s.pos)
+        tried = whole and self._torn < _MAX_TORN
+        found = read_at(self.text, s.pos, self.max_depth - len(s.stack)) if tried else None
+        self._torn += tried and found is None
         if found is not None and (found[2].isascii() or not HALF.search(found[2])) and "\\u" not in found[2]:
             s.pos = found[1]
             s.valued("container")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Cap = Literal["none", "notation", "structure", "strings", "heuristic"]
@@ -72,6 +72,7 @@ NOTES: dict[str, str] = {
     "not-json": "{expected} expected; found {found}",
     "no-json": "there is no JSON in this text",
     "too-deep": "the value nests deeper than {limit} levels, the limit that `Settings.max_depth` sets",
+    "too-damaged": "there is more damage here than is worth the effort of reading it",
 }
 
 
@@ -118,11 +119,13 @@ class Effort:
     spans: int = 8
     chars: int = 128 * 1024
     work: int = 20_000_000
+    #: the names in the schemas that were asked for, by the schema's identity
+    names: dict[int, tuple[dict[str, Any], frozenset[str]]] = field(default_factory=dict[int, Any])
 
     @classmethod
     def of(cls, length: int) -> Effort:
         """The effort that a response of so many characters is worth."""
-        return cls(steps=20_000 + length, search=min(4_000 + length // 2, 40_000))
+        return cls(steps=20_000 + 2 * length, search=min(4_000 + length // 2, 40_000))
 
 
 def rung_of(edits: tuple[Edit, ...]) -> str:

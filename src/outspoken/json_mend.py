@@ -42,6 +42,8 @@ _DEAR_LEFT = 30
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
 #: how far behind a value one looks for what belongs to it
 _MAX_TORN = 400
+#: how many steps a damaged value costs at least
+_DAMAGED = 25
 #: what may be dropped beside a value of a region
 _MAX_JUNK = 40
 
@@ -105,7 +107,11 @@ class Mender:
         if found is not None and self._stands_alone(found[2], found[1]):
             value = found[0] if found[2].isascii() or not HALF.search(found[2]) else encodable(found[0])
             return Mended(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
+        if self.effort.steps <= 0:
+            self.failed = self.failed or (first, "")
+            return None
         mended = self._damaged(first)
+        self.effort.steps -= _DAMAGED
         if mended is None or RUNGS.index(mended.rung) <= self.highest:
             return mended
         place = next(edit.start for edit in mended.edits if RUNGS.index(edit.rung) > self.highest)
@@ -157,10 +163,10 @@ class Mender:
 
     def _search(self, first: int, *, opaque: bool) -> tuple[int, Mended] | None:
         """What the reading costs and the value, by the search for brackets, or for the edges of strings, too."""
-        if self.end - first > MAX_SPAN:
+        if self.end - first > MAX_SPAN or self.effort.search <= 0:
             return None
         walk = Walk(self.text, self.max_depth, closed=self.closed, opaque=opaque, bare=not self.prose, forks=True)
-        search = Search(walk, first, names_of(self.schema), self.rest, self.effort)
+        search = Search(walk, first, self._names(), self.rest, self.effort)
         found: list[tuple[int, Mended]] = []
         for weight, state, complete in search.best(30 if self.schema else MARGIN):
             made = self.made(first, state, complete=complete)
@@ -171,6 +177,15 @@ class Mender:
         found.sort(key=lambda reading: reading[0])
         weight = found[0][0]
         return weight, _told(found)
+
+    def _names(self) -> frozenset[str]:
+        """The names in the schema."""
+        if not self.schema:
+            return frozenset()
+        known = self.effort.names.get(id(self.schema))
+        if known is None:
+            known = self.effort.names[id(self.schema)] = (self.schema, names_of(self.schema))
+        return known[1]
 
     def made(self, first: int, state: State, *, complete: bool) -> Mended | None:
         """What a walk from `first` on made of the text; None where that is no JSON after all."""

@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict
 from .construct import construct
 from .diagnostics import Diagnostic, Repair
 from .errors import OutspokenError
+from .frame import locate
 from .json_codes import CAPS, NOTES, RUNGS, Cap, Mended, message_of, shown
 from .json_document import Document
 from .json_tokens import TORN
-from .notes import Note, placed
+from .notes import Note
 from .settings import DEFAULT, Settings
 
 Span = tuple[int, int]
@@ -95,7 +96,7 @@ def read_json(
             "repairs": tuple([made for some in repairs for made in some]),
             "spans": tuple([(mended.start, mended.end) for mended in found]),
             "texts": tuple([mended.text for mended in found]),
-            "diagnostics": tuple(placed(notes, text)),
+            "diagnostics": tuple(_placed(notes, text)),
             "ambiguous": torn is not None or any(mended.runner_up is not None for mended in found),
         },
     )
@@ -161,7 +162,7 @@ def _remarks(found: list[Mended], repairs: list[list[Repair]]) -> list[Note]:
             notes.append(Note("ambiguous-strings", NOTES["ambiguous-strings"], span, "warning", None, notes=also))
         if not mended.complete:
             notes.append(Note("cut-json", NOTES["cut-json"], (mended.end, mended.end), "error", None))
-        for key in _repeated(mended.text):
+        for key in _repeated(mended.text) if mended.text.count(":") > 1 else ():
             message = NOTES["repeated-key"].format(before=shown(key))
             notes.append(Note("repeated-key", message, span, "warning", None))
     return notes
@@ -201,9 +202,38 @@ def _torn(text: str, found: list[Mended], around: list[Note], damaged: bool) -> 
     for note in around if found else ():
         start, end = note.span
         closes = any(text.count(pair[1], start, end) > text.count(pair[0], start, end) for pair in ("{}", "[]"))
-        if TORN.search(text, start, end) and (damaged or (closes and text[end - 1] in "}]")):
+        left = any(
+            mended.end <= start and mended.edits[-1:] and mended.edits[-1].code == "stray-quote" for mended in found
+        )
+        torn = left or TORN.search(text, start, end) is not None
+        if torn and (damaged or (closes and text[end - 1] in "}]")):
             return Note("torn-json", NOTES["torn-json"], note.span, "warning", None)
     return None
+
+
+def _placed(notes: list[Note], text: str) -> list[Diagnostic]:
+    """The diagnostics of the notes, which are in order."""
+    found: list[Diagnostic] = []
+    known = (0, 1)
+    for note in notes:
+        line, column, excerpt, start = locate(text, note.span, known)
+        known = (note.span[0] - column + 1, line)
+        values: dict[str, Any] = {
+            "code": note.code,
+            "message": note.message,
+            "span": note.span,
+            "severity": note.severity,
+            "label": note.label,
+            "notes": note.notes,
+            "helps": note.helps,
+            "format": note.format,
+            "line": line,
+            "column": column,
+            "excerpt": excerpt,
+            "excerpt_start": start,
+        }
+        found.append(construct(Diagnostic, values))
+    return found
 
 
 def _failure(text: str, document: Document, settings: Settings) -> Note:
@@ -215,6 +245,8 @@ def _failure(text: str, document: Document, settings: Settings) -> Note:
     if document.failed is None:
         return Note("no-json", NOTES["no-json"], (0, 0), "error", None)
     place, expected = document.failed
+    if document.effort.steps <= 0 or not expected:
+        return Note("too-damaged", NOTES["too-damaged"], (place, place), "error", None)
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)
     found = shown(text[start:end]) if start < end else "the end of the text"

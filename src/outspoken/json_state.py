@@ -47,8 +47,9 @@ class State:
     def copy(self) -> State:
         """A state that can be walked on from, apart from this one."""
         other: State = object.__new__(State)
-        for name in State.__slots__:
-            setattr(other, name, getattr(self, name))
+        other.pos, other.mode, other.stack, other.edits = self.pos, self.mode, self.stack, self.edits
+        other.weight, other.last, other.kind, other.comma = self.weight, self.last, self.kind, self.comma
+        other.pending, other.key, other.opened = self.pending, self.key, self.opened
         return other
 
     def put(self, start: int, end: int, after: str, code: str) -> None:

@@ -1,8 +1,8 @@
 """What an automaton also recognises so that damage is noticed where the strict grammar would read on.
 
-Text outside of calls may be anything, and so may a value that is written without escapes. So a call whose opening marker
-is missing would be text, and a value whose closing marker is missing would run over the calls behind it. Both are found
-by markers that cannot stand there by chance.
+Text outside of calls may be anything, and so may a value that is written without escapes. So a call whose opening
+marker is missing would be text, and a value whose closing marker is missing would run over the calls behind it. Both
+are found by markers that cannot stand there by chance.
 """
 
 from __future__ import annotations

@@ -173,6 +173,8 @@ class Machine(Salvager):
         """Shift the free text that ends here."""
         self._fresh = True
         self.config = free.target
+        if free.terminal.short == "ARG_VALUE":
+            self.builder.no_value()
         if free.before or free.after:
             self._operate(free, at, at)
 
@@ -280,7 +282,7 @@ class Machine(Salvager):
                     self.builder.island_piece("arguments", ready)
         if scanner.broken:
             self._island = None
-            return self._fail(self.pos)
+            return self._fail(self.pos, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None
@@ -289,7 +291,7 @@ class Machine(Salvager):
         try:
             value = notation.decode(text, self._depth)
         except islands.NotJson:
-            return self._fail(island.begun - self.base, self.pos)
+            return self._fail(island.begun - self.base, self.pos, inside=True)
         self.builder.last, self.builder.last_text = value, notation.as_json(text, value)
         self._land(step, island.begun - self.base, self.pos)
         return True
@@ -320,7 +322,7 @@ class Machine(Salvager):
         builder.slice = no_text
 
     def _ends_well(self, at: int) -> bool:
-        """Is what is open at the end complete after all, but for damage, and closing markers that the caller vouches for?"""
+        """Is what is open at the end complete, but for damage, and closing markers if the caller vouches for it?"""
         if self.builder.cap == "none" or not self.builder.frames:
             return False
         told = self._island is None or self._island.scanner.tells

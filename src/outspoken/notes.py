@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from .diagnostics import Diagnostic, Repair
 
-
 #: What is said of the repair of a marker, or of what stands where only markers may.
 MARKUP = {
     "missing-marker": "the marker {after} is missing",

@@ -11,6 +11,7 @@ from .tables import Terminal
 
 #: More configurations than this between two markers are not looked at.
 _MAX_CONFIGS = 300
+_CALLS = frozenset({"tool_call", "action", "payload"})
 
 
 class Resync:
@@ -53,7 +54,7 @@ class Damage:
 def outside_of_call(automaton: Automaton, config: Config) -> Config:
     """The configuration in which the innermost call of a configuration began."""
     frames = automaton.tables.frames
-    depth = max([i for i, state in enumerate(config.stack) if "tool_call" in frames[state].split()], default=0)
+    depth = max([i for i, state in enumerate(config.stack) if not _CALLS.isdisjoint(frames[state].split())], default=0)
     return automaton.config(config.stack[:depth]) if depth else automaton.home
 
 

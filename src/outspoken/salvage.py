@@ -13,9 +13,10 @@ from .deeds import ActionBuilder
 from .drafts import accept, continues, contradicts, draft_of
 from .json_codes import Effort
 from .operations import FREE, HANDLERS, Place
-from .recovery import Region, Taken, Way, recover
+from .recovery import recover
 from .resync import Damage, nearest, outside_of_call
 from .sprint import BLANK, Sprinter
+from .ways import Region, Taken, Way
 
 #: What is spent on damage is bounded: at the start, and more for each character that was read. It is counted in
 #: characters that are read again; what is refused counts as so many, and so does each search for what was meant.
@@ -26,6 +27,7 @@ _MARKER = 1500
 _NEAR = 120
 
 
+_CALLS = frozenset({"tool_call", "action", "payload"})
 #: What a damaged segment is worth to be read for.
 _SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think"})
 
@@ -53,8 +55,11 @@ class Salvager(Sprinter):
         self._effort = Effort.of(0)
         self._nodes = 2000
 
-    def _fail(self, pos: int, end: int | None = None) -> bool:
-        """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none)."""
+    def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
+        """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none).
+
+        With `inside` it stands in an island.
+        """
         builder, base = self.builder, self.base
         after = end if end is not None else pos
         self._fresh = True
@@ -64,6 +69,7 @@ class Salvager(Sprinter):
         if damage is None or (damage.frame is None and not self._may_try(base + pos)):
             return self._as_text(base + after)
         self._damage = damage
+        damage.hopeful = damage.hopeful or inside or None
         if damage.frame is not None:
             del builder.frames[builder.frames.index(damage.frame) + 1 :]
         self.pos = after
@@ -93,8 +99,9 @@ class Salvager(Sprinter):
                 return None
         if opener is not None:
             return Damage(self._opened_at, automaton.home, None, at, hopeful, bare)
-        call = next((frame for frame in frames if "tool_call" in frame.kinds or "action" in frame.kinds), None)
+        call = next((f for f in frames if f.start >= builder.safe and not _CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
+            hopeful = hopeful or "action" in call.kinds or None
             return Damage(call.start, outer, None, at, hopeful, bare)
         return Damage(at, self.config, None, at, hopeful, bare)
 
@@ -119,45 +126,54 @@ class Salvager(Sprinter):
 
     def _skip(self, damage: Damage, *, final: bool) -> bool:
         """Look for the end of a segment that is damaged."""
-        buffer, builder, sync = self.buffer, self.builder, damage.sync
         if damage.hopeful is None:
             damage.hopeful = self._is_hopeful(damage, final=final)
-            if damage.hopeful is None:
-                return False
-            if not damage.hopeful:
+        if not damage.hopeful:
+            if damage.hopeful is not None:
                 self._damage = None
                 return self._as_text(damage.at)
-        pos = self.pos
-        match = sync.find(buffer, pos) if final else sync.find_partial(buffer, pos, partial=True)
-        if not final:
-            held = None if match is None else match.start()
-            if match is not None and not match.partial:
-                held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
-                if held is None and sync.places[match.lastindex][2] and match.end() == len(buffer):
-                    held = match.start()
-            if match is None or held is not None:
-                self.pos = len(buffer) if held is None else held
-                return False
+            return False
+        match = self._end_of(damage, final=final)
+        if match is None and not final:
+            return False
         self._damage = None
-        config, inside, end = self.automaton.home, False, len(buffer)
+        config, inside, end = self.automaton.home, False, len(self.buffer)
         if match is not None:
-            config, inside, _ = sync.places[match.lastindex]
+            config, inside, _ = damage.sync.places[match.lastindex]
             end = match.end() if inside else match.start()
         at = self.base + end
         if self._may_try(damage.at) and self._salvage(damage, at, closed=match is not None or self.proven):
             return True
         if damage.frame is None:
             return self._as_text(damage.at)
-        near = nearest(self.automaton, damage.outer)
-        if near is not None:
-            text = self.slice(damage.at, at)
-            match = near.find(text, 0)
-            if match is not None:
-                config, inside, _ = near.places[match.lastindex]
-                at = damage.at + (match.end() if inside else match.start())
+        return self._give_up(damage, config, at, cut=match is None)
+
+    def _end_of(self, damage: Damage, *, final: bool) -> Any:
+        """The marker at which a damaged segment ends; None where it has not come yet."""
+        buffer, pos, sync = self.buffer, self.pos, damage.sync
+        if final:
+            return sync.find(buffer, pos)
+        match = sync.find_partial(buffer, pos, partial=True)
+        held = None if match is None else match.start()
+        if match is not None and not match.partial:
+            held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
+            if held is None and sync.places[match.lastindex][2] and match.end() == len(buffer):
+                held = match.start()
+        if match is None or held is not None:
+            self.pos = len(buffer) if held is None else held
+            return None
+        return match
+
+    def _give_up(self, damage: Damage, config: Config, at: int, *, cut: bool) -> bool:
+        """A call that was announced cannot be read: say so, and go on behind it."""
+        builder, near = self.builder, nearest(self.automaton, damage.outer)
+        match = near.find(self.slice(damage.at, at), 0) if near is not None else None
+        if near is not None and match is not None:
+            config, inside, _ = near.places[match.lastindex]
+            at, cut = damage.at + (match.end() if inside else match.start()), False
         self.config = config
         builder.edits.clear()
-        builder.unfinished(builder.frames.pop(), at, "truncated" if match is None else "invalid")
+        builder.unfinished(builder.frames.pop(), at, "truncated" if cut else "invalid")
         if config is self.automaton.home:
             builder.frames.clear()
         self.rewind(at)
@@ -247,7 +263,9 @@ class Salvager(Sprinter):
             call = contradicts(damage.frame, draft) if closed else None
             if call is None:
                 return False
-            damage.frame.problem = f"the call of `{call.name}` is damaged, and parts of it were sent that do not hold"
+            damage.frame.problem = (
+                f"the call of `{call.name}` can only be read against what was sent of it while it came"
+            )
             builder.unfinished(damage.frame, call.span[1], "invalid")
             damage.frame = None
         accept(builder, draft, damage.frame)
@@ -271,6 +289,8 @@ class Salvager(Sprinter):
             start, end = self._trimmed(step.terminal.short, taken.start, taken.end)
             if end > start:
                 FREE[step.terminal.short](builder, self.slice(start, end), start, end)
+            if step.terminal.short == "ARG_VALUE":
+                builder.no_value()
         elif taken.value_text:
             builder.last, builder.last_text = taken.value, taken.value_text
         bound = step.bound if step.bound is not None else paths.bind_all(step, HANDLERS)

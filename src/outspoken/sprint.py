@@ -107,10 +107,7 @@ class Sprinter(Buffer):
                 if end - pos > LONG:
                     step = paths.step(free.target, "find long", HANDLERS)
                 match = step.find(buffer, pos)
-                if match is None:
-                    break
-                path = step.paths[match.lastindex]
-                if path.suspect is not None:
+                if match is None or (path := step.paths[match.lastindex]).suspect is not None:
                     break
                 found = match.start()
                 if text or free.after or found == pos or free.terminal.short in trims:
@@ -147,6 +144,8 @@ class Sprinter(Buffer):
                 piece = piece.rstrip(BLANK)
             if piece:
                 FREE[role](builder, piece, base + start, base + start + len(piece))
+        if role == "ARG_VALUE":
+            builder.no_value()
         if free.after or free.before:
             self._operate(free, end, end)
 
