@@ -231,7 +231,7 @@ TOGETHER: list[tuple[str, Any]] = [
     ('{"body""It\'s \\"x\\"\n."}}', {"body": 'It\'s "x"\n.'}),
     ('{"p": [1,"a"null]}', {"p": [1, "a", None]}),
     ("{name:'f',to:['a''b'],on'c'}}", {"name": "f", "to": ["a", "b"], "on": "c"}),
-    ('{name"f"arguments:{a:true b:"c"}}}}', {"name": "f", "arguments": {"a": True, "b": "c"}}),
+    ('{name"f"arguments:{a:true b:"c"}}}', {"name": "f", "arguments": {"a": True, "b": "c"}}),
     ("｛｛＂a＂：＂b＂＂c＂：1｝｝", {"a": "b", "c": 1}),
 ]
 

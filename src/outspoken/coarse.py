@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .automaton import Automaton, Config, Transition
+from .lenient import takes_break
 from .tables import Terminal
 from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST
 
@@ -46,6 +47,8 @@ def matcher(step: Transition) -> Matcher:
 def _matcher(terminal: Terminal) -> Matcher:
     written = terminal.canonical.strip()
     damaged = (written[1:], written[:-1]) if len(written) > 1 else ()
+    if takes_break(terminal):
+        damaged = (*damaged, *[f"\n{variant}" for variant in damaged])
     return Matcher(re.compile(terminal.regex), written, damaged)
 
 
@@ -66,6 +69,7 @@ def coarse(automaton: Automaton) -> Coarse:
     terminals = automaton.tables.terminals.values()
     for terminal in terminals:
         written = terminal.canonical.strip()
+        lead = r"(?:\n|)" if takes_break(terminal) else ""
         if terminal.short in FREE_TEXT | ISLANDS or not terminal.short.startswith("_"):
             continue
         if len(written or terminal.regex) <= _PUNCTUATION and terminal.name not in outside:
@@ -75,10 +79,10 @@ def coarse(automaton: Automaton) -> Coarse:
         if re.fullmatch(terminal.regex, "word") is None:
             sources[terminal.regex] = 1000 + len(terminal.regex)
         if len(written) > _PUNCTUATION:
-            sources.setdefault(re.escape(written), 500 + len(written))
+            sources.setdefault(lead + re.escape(written), 500 + len(written))
         if len(written) > _TELLING:
             sources.setdefault(re.escape(written[1:]), len(written))
-            sources.setdefault(re.escape(written[:-1]), len(written))
+            sources.setdefault(lead + re.escape(written[:-1]), len(written))
     ordered = sorted(sources, key=lambda source: -sources[source])
     return Coarse(
         re.compile("|".join([f"(?:{source})" for source in ordered]) or "(?!)"),

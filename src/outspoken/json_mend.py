@@ -34,7 +34,7 @@ _SURPLUS_COST = 30
 #: how much of what closes nothing is dropped behind a value
 _MAX_TAIL = 8
 #: a reading of the brackets that costs more than this is compared with one of the strings
-_DEAR = 150
+_DEAR = 180
 #: the same where the text was cut off, and where a quote was left over
 _DEAR_CUT = 80
 _DEAR_LEFT = 30
@@ -130,7 +130,11 @@ class Mender:
         if walked is not None and sure:
             return walked
         if not self.too_deep and self.highest >= RUNGS.index("structure"):
-            brackets = self._search(first, opaque=True) if walked is None or self.forked or _left(walked) else None
+            brackets = (
+                self._search(first, opaque=True)
+                if walked is None or self.forked or not walked.complete or _left(walked)
+                else None
+            )
             if brackets and (self.highest == RUNGS.index("structure") or brackets[0] <= _dear(brackets[1])):
                 return brackets[1]
             strings = self._search(first, opaque=False) if self.highest > RUNGS.index("structure") else None
@@ -200,6 +204,8 @@ class Mender:
     def guess(self, first: int) -> Mended | None:
         """The rest of the region as one value, by guesswork."""
         span = self.text[first:].rstrip()
+        if self.effort.steps <= 0:
+            return None
         if self.highest < RUNGS.index("heuristic") or self.too_deep or not (self.closed or span.endswith(("}", "]"))):
             return None
         guessed = guess(span, self.schema, self.max_depth, self.effort)

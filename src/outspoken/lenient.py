@@ -60,13 +60,14 @@ def _openings(config: Config) -> list[Suspect]:
     """The beginning of another call, over its name and up to what must follow there."""
     automaton = config.automaton
     home = automaton.home
+    own = _own(config)
     places = [outside_of_call(automaton, config), home.free.target if home.free else home]
     found: dict[str, Suspect] = {}
     for place in places:
         for step in place.markers:
             if not step.supplied and is_telling(step):
                 for chain in _named(step, (), False):
-                    regex = f"(?:\\n|){_BLANKS.join([_alone(t) for t in chain])}"
+                    regex = f"(?:{own}|(?:\\n|)){_BLANKS.join([_alone(t) for t in chain])}"
                     found.setdefault(regex, Suspect(regex, _first(step), "call"))
     return list(found.values())
 
@@ -95,8 +96,19 @@ def _arguments(config: Config) -> list[Suspect]:
                 chain.append(chain[-1].target.markers[0])
             if chain[-1].target.free is not None:
                 parts = [_alone(t) if t is not named else f"({t.terminal.regex})" for t in chain]
-                found.append(Suspect(f"\\n{_BLANKS.join(parts)}", "\n", "argument"))
+                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}"
+                found.append(Suspect(f"(?:{_own(config)}|\\n){_BLANKS.join(parts)}", first, "argument"))
     return found
+
+
+def _own(config: Config) -> str:
+    """The marker that ends a value, as it is written or nearly so, where nothing that may follow it does."""
+    for closer in config.free.target.markers if config.free else ():
+        if is_telling(closer):
+            written = closer.terminal.canonical.strip()
+            spelled = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])])
+            return f"{_break(closer.terminal)}(?:{spelled}){_BLANKS}"
+    return "(?!)"
 
 
 def _endings(config: Config) -> list[Suspect]:
@@ -105,11 +117,13 @@ def _endings(config: Config) -> list[Suspect]:
     for closer in config.free.target.markers if config.free else ():
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
-        own = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])]) if is_telling(closer) else "(?!)"
+        if is_telling(closer):
+            twice = f"{_break(closer.terminal)}{re.escape(written)}(?={_BLANKS}{re.escape(written)})"
+            found.append(Suspect(twice, f"\n{written[0]}", "twice"))
         for start in range(len(chain)):
             rest = _BLANKS.join([_alone(t) for t in chain[start:]])
-            lead, own_lead = _break(chain[start].terminal), _break(closer.terminal)
-            regex = f"(?:{own_lead}(?:{own}){_BLANKS}|{lead or own_lead}){rest}"
+            lead = _break(chain[start].terminal) or _break(closer.terminal)
+            regex = f"(?:{_own(config)}|{lead}){rest}"
             first = _first(chain[start])
             found.append(Suspect(regex, first and first + written[:2], "end"))
     return found

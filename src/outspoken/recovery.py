@@ -15,6 +15,7 @@ from itertools import count
 from .automaton import Config, Transition
 from .coarse import Token, coarse, is_closed, matcher, tokens
 from .json_codes import Edit
+from .lenient import takes_break
 from .recovery_values import Values, opens_json
 from .ways import (
     BLANK,
@@ -89,7 +90,8 @@ class _Search:
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = {token.start: token for token in region.tokens}
+        # a line break before a marker may be a part of it
+        self._starts = {t.start + (region.text[t.start] == "\n") * n: t for t in region.tokens for n in (0, 1)}
         self._json = coarse(region.automaton).has_json
         self._markup = region.cap not in ("none", "notation")
         home = region.automaton.home
@@ -140,14 +142,14 @@ class _Search:
             if self._json and step.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
             taken = self._take(step, pos) or (self._take(step, at) if at > pos else None)
-            if step.terminal.short == "TOOL_NAME" and node.is_mended:
-                continue  # what stands behind damage is no name
+            if taken is not None and step.terminal.short in ("TOOL_NAME", "ARG_NAME") and node.is_mended:
+                sound = step.terminal.short == "ARG_NAME" and not node.is_dropped and self._is_followed(taken)
+                taken = taken if sound else None  # what stands behind damage is no name
             if taken is not None:
                 found.append(taken._replace(cost=taken.cost + first))
                 first = OTHER
             elif self._markup and free is None and not stands and self._may_supply(step, at, node):
-                edit = self._edit(pos, pos, step.terminal.canonical, "missing-marker")
-                found.append(Edge(MISSING, pos, step.target, (Taken(step, pos, pos, edits=(edit,)),)))
+                found.append(self._supply(step, pos))
         if at < self._end and free is None:
             found += self._values.islands(at, config)
             found += self._values.json(at, config, node.name) if self._json else []
@@ -169,8 +171,9 @@ class _Search:
             return Edge(price, match.end(), step.target, (Taken(step, pos, match.end(), match[0], edits=edits),))
         if step.supplied or not known.written or not self._markup:
             return None
-        if text.startswith(known.written, pos):
-            end = pos + len(known.written)
+        lead = int(takes_break(step.terminal) and text.startswith("\n", pos))
+        if text.startswith(known.written, pos + lead):
+            end = pos + lead + len(known.written)
             return Edge(0, end, step.target, (Taken(step, pos, end, known.written),))
         for damaged in known.damaged:
             if text.startswith(damaged, pos):
@@ -178,6 +181,20 @@ class _Search:
                 edit = self._edit(pos, end, step.terminal.canonical, "damaged-marker")
                 return Edge(DAMAGED, end, step.target, (Taken(step, pos, end, known.written, edits=(edit,)),))
         return None
+
+    def _is_followed(self, edge: Edge) -> bool:
+        """Does a marker that may follow stand right behind a step?"""
+        return any(matcher(t).regex.match(self._text, edge.end) for t in edge.target.markers if not t.supplied)
+
+    def _supply(self, step: Transition, pos: int) -> Edge:
+        """A marker that is missing here. A line break that it would end with belongs to it."""
+        written = step.terminal.canonical
+        value = step.target.free is not None and step.target.free.terminal.short == "ARG_VALUE"
+        end = pos
+        if value and written.endswith("\n") and self._text.startswith("\n", pos):
+            written, end = written[:-1], pos + 1
+        edit = self._edit(pos, pos, written, "missing-marker")
+        return Edge(MISSING, end, step.target, (Taken(step, pos, end, edits=(edit,)),))
 
     def _may_supply(self, step: Transition, at: int, node: Node) -> bool:
         """May this marker be missing here? At an open end only the one whose opening marker was missing, too."""

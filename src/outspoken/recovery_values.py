@@ -29,7 +29,7 @@ class Values:
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = {token.start for token in region.tokens}
+        self._starts = {t.start + (region.text[t.start] == "\n") * n for t in region.tokens for n in (0, 1)}
         self._mended: dict[tuple[int, int, str], list[Mended]] = {}
 
     def islands(self, at: int, config: Config) -> list[Edge]:

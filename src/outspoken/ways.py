@@ -20,7 +20,7 @@ MISSING, DAMAGED, STRAY = 3, 2, 3
 SWALLOWED, PLAIN, UNMARKED = 4, 9, 5
 #: Something else where only markers may stand, the same where it is open whether there is a call at all, and each word
 #: of it after the first:
-JUNK, UNSURE, WORD = 5, 11, 3
+JUNK, UNSURE, WORD = 5, 11, 4
 #: A marker that is not the one that the grammar would take first:
 OTHER = 2
 #: What it costs that a call is written as only the rules for damage allow it.
@@ -149,7 +149,8 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[Taken, ...]:
 
 
 def is_missing(taken: Taken) -> bool:
-    return taken.start == taken.end and bool(taken.edits)
+    """Was the marker of a step missing?"""
+    return bool(taken.edits) and not taken.text and taken.edits[0].code == "missing-marker"
 
 
 def _moved(taken: Taken, base: int) -> Taken:
