@@ -218,7 +218,7 @@ def test_stream_shows_how_a_cut_response_ends(cli: Cli) -> None:
 TextDelta          "Hi."
 ToolCallStart      0 get_weather
 ToolCallDelta      0 "{\\"city\\": \\"Pa"
-ToolCallUnfinished 0 get_weather({}), truncated
+ToolCallUnfinished 0 get_weather({"city": "Pa"}), truncated
 Done               hermes, truncated
 """,
         "",

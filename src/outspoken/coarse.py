@@ -58,6 +58,8 @@ class Coarse(NamedTuple):
     find: Any
     #: the grammar knows the keys of JSON objects: their punctuation is not supplied one by one
     has_json: bool
+    #: finds a key of JSON that is a call, however it is quoted
+    says_call: Any
 
 
 @lru_cache(maxsize=256)
@@ -87,7 +89,14 @@ def coarse(automaton: Automaton) -> Coarse:
     return Coarse(
         re.compile("|".join([f"(?:{source})" for source in ordered]) or "(?!)"),
         any(t.short in JSON_FIRST for t in terminals),
+        re.compile(rf"""["'“＂`]?(?:{"|".join(_keys(automaton)) or "(?!)"})["'”＂`]?\s{{0,9}}[:：=]"""),
     )
+
+
+def _keys(automaton: Automaton) -> list[str]:
+    """The keys that the grammar knows of JSON objects."""
+    written = [terminal.canonical.strip() for terminal in automaton.tables.terminals.values()]
+    return sorted([re.escape(key[1:-2]) for key in written if key.startswith('"') and key.endswith('":')])
 
 
 def tokens(automaton: Automaton, text: str, limit: int) -> list[Token] | None:

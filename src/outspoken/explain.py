@@ -123,7 +123,7 @@ def _value(segment: Segment) -> str:
 def _fields(action: Any) -> dict[str, Any]:
     """What an action says: of its own fields, those that it has."""
     common = {"kind", "name", "raw", "span", "status"} | ({"extra"} if not action.extra else set[str]())
-    return action.model_dump(mode="json", exclude=common, exclude_none=True)
+    return action.model_dump(mode="json", exclude=common | {"repairs"}, exclude_none=True)
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:

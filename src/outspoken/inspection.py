@@ -79,7 +79,8 @@ def detect(text: str, *, tools: Any = None) -> list[Candidate]:
     for name in registry.names():
         reply = parse(text, format=name, tools=given)
         here = _found(reply)
-        if here and (here != plain or name == PLAIN):
+        foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
+        if here and (here != plain or name == PLAIN) and not foreign:
             found.append(_candidate(name, reply, given))
     return sorted(found, key=lambda c: (c.format != picked, *_rank(c)))
 

@@ -124,7 +124,7 @@ class Brackets:
         if s.pending and s.comma:
             start, end = s.comma
             if self.text[start:end] != ",":
-                s.put(start, end, ",", COMMAS[self.text[start:end]])
+                s.put(start, end, ",", COMMAS.get(self.text[start:end], "missing-comma"))
             s.pending = False
 
     def _unpend(self, s: State) -> None:

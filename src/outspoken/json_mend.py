@@ -169,6 +169,7 @@ class Mender:
         """What the reading costs and the value, by the search for brackets, or for the edges of strings, too."""
         if self.end - first > MAX_SPAN or self.effort.search <= 0:
             return None
+        self.effort.search -= (self.end - first) // 50  # all quotes up to the end are looked for
         walk = Walk(self.text, self.max_depth, closed=self.closed, opaque=opaque, bare=not self.prose, forks=True)
         search = Search(walk, first, self._names(), self.rest, self.effort)
         found: list[tuple[int, Mended]] = []

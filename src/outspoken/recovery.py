@@ -57,7 +57,7 @@ def recover(region: Region) -> Way | None:
     other = replace(region, automaton=broken, outer=broken.home)
     widened = _cheapest(other)
     region.nodes = other.nodes
-    if widened is None or not widened.config.automaton.home.stack == widened.config.stack:
+    if widened is None or widened.config.automaton.home.stack != widened.config.stack:
         return way
     if way is not None and way.cost <= widened.cost + WIDENED:
         return way
@@ -93,6 +93,8 @@ class _Search:
         # a line break before a marker may be a part of it
         self._starts = {t.start + (region.text[t.start] == "\n") * n: t for t in region.tokens for n in (0, 1)}
         self._json = coarse(region.automaton).has_json
+        #: the region begins within an object whose keys the grammar knows
+        self._inside = self._json and not is_closed(region.outer)
         self._markup = region.cap not in ("none", "notation")
         home = region.automaton.home
         self._home = home
@@ -205,7 +207,7 @@ class _Search:
         if at == self._end and not self._region.closed and not ends:
             return False
         if self._json and len(written) == 1 and written in "{}[],:":
-            return False
+            return self._inside and written in "}]," and (at < self._end or self._region.closed)
         if not self._is_edge(at, step.target):
             return False
         if not self._region.closed and at < self._end and not ends and not self._is_proven(step, at):
@@ -252,6 +254,9 @@ class _Search:
             return [Edge(STRAY, token.end, config, (Taken(None, token.start, token.end, edits=(edit,)),))]
         if config.free is not None:
             return []
+        if self._inside and self._text[at] == ",":
+            edit = self._edit(at, at + 1, "", "stray-text")
+            return [Edge(STRAY, at + 1, config, (Taken(None, at, at + 1, edits=(edit,)),))]
         ends = [next((t.start for t in self._tokens if t.start > at), self._end)]
         if self._json and any(opens_json(t) for t in (*config.markers, *config.islands)):
             opener = min((i for c in "{[" if (i := self._text.find(c, at + 1)) > 0), default=-1)

@@ -11,7 +11,7 @@ from .coarse import Token, matcher
 from .json_codes import Edit, Mended
 from .json_mend import mend
 from .vocabulary import JSON_FIRST
-from .ways import AMBIGUOUS, BLANK, CUT, JUNK, RUNGS, SWALLOWED, WORD, Edge, Region, Taken
+from .ways import AMBIGUOUS, BLANK, CUT, JUNK, QUOTED, RUNGS, WORD, Edge, Region, Taken
 
 _MAX_ENDS = 6
 _MAX_READ = 4
@@ -120,7 +120,7 @@ class Values:
             for dropped in _dropped(v):
                 price += JUNK + WORD * len(self._text[dropped.start : dropped.end].split())
             if v.rung in ("strings", "heuristic"):
-                price += SWALLOWED * sum(at < t.start < v.end and t.end - t.start > 2 for t in self._tokens)
+                price += QUOTED * sum(at < t.start < v.end and t.end - t.start > 2 for t in self._tokens)
             found.append(Edge(price, v.end, way[1], way[0]))
             if RUNGS[v.rung] <= RUNGS["structure"] and not _dropped(v):
                 break  # its strings are sound, so it does not end further on
@@ -258,6 +258,8 @@ def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition
 
 def _is_sound_enough(mended: Mended, text: str) -> bool:
     """May a value be used that was repaired in such a way? Not if something of it was left out, or if it was cut."""
+    if sum(edit.code == "lost-quote" for edit in mended.edits) > 1:
+        return False
     for edit in mended.edits:
         before = text[edit.start : edit.end]
         if edit.code == "missing-value":

@@ -41,12 +41,24 @@ class Damage:
 
     `frame` is the call in it that was announced, if one was. `at` is the offset where it was refused, `sync` finds its
     end. `hopeful` says that it may be a call at all; None where that is not known yet. `bare` says that the marker that
-    should open it is missing, so that the next one of its kind may be without it, too.
+    should open it is missing, so that the next one of its kind may be without it, too; `plain`, that a bracket is all
+    that opened it.
     """
 
-    __slots__ = ("start", "outer", "frame", "at", "sync", "hopeful")
+    __slots__ = ("start", "outer", "frame", "at", "sync", "hopeful", "plain")
 
-    def __init__(self, start: int, outer: Config, frame: Any, at: int, hopeful: bool | None, bare: bool) -> None:
+    def __init__(
+        self,
+        start: int,
+        outer: Config,
+        frame: Any,
+        at: int,
+        hopeful: bool | None,
+        bare: bool,
+        *,
+        plain: bool = False,
+    ) -> None:
+        self.plain = plain
         self.start, self.outer, self.frame, self.at, self.hopeful = start, outer, frame, at, hopeful
         self.sync = resync(outer.automaton, outer, bare)
 

@@ -8,13 +8,13 @@ from typing import Any
 from . import paths
 from .automaton import Automaton, Config, Transition
 from .buffer import LEFT
-from .coarse import coarse, matcher
+from .coarse import coarse, is_closed, matcher
 from .deeds import ActionBuilder
 from .drafts import accept, continues, contradicts, draft_of
 from .json_codes import Effort
 from .operations import FREE, HANDLERS, Place
 from .recovery import recover
-from .resync import Damage, nearest, outside_of_call
+from .resync import Damage, Resync, nearest, outside_of_call
 from .sprint import BLANK, Sprinter
 from .ways import Region, Taken, Way
 
@@ -69,7 +69,7 @@ class Salvager(Sprinter):
         if damage is None or (damage.frame is None and not self._may_try(base + pos)):
             return self._as_text(base + after)
         self._damage = damage
-        damage.hopeful = damage.hopeful or inside or None
+        damage.hopeful = damage.hopeful or (inside and not damage.plain) or None
         if damage.frame is not None:
             del builder.frames[builder.frames.index(damage.frame) + 1 :]
         self.pos = after
@@ -91,19 +91,19 @@ class Salvager(Sprinter):
             return Damage(announced.start, outer, announced, at, True, bare)
         if builder.cap == "none":
             return None
+        # JSON without any marker is a call only where it says so
+        plain = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
         hopeful: bool | None = None
-        if opener is not None and opener.terminal.canonical.strip() in ("{", "["):
-            # JSON without any marker is a call only where it says so
-            hopeful = any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.islands)
-            if not hopeful:
-                return None
+        if plain and (any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.islands)):
+            hopeful = True
         if opener is not None:
-            return Damage(self._opened_at, automaton.home, None, at, hopeful, bare)
+            return Damage(self._opened_at, automaton.home, None, at, hopeful, bare, plain=plain)
         call = next((f for f in frames if f.start >= builder.safe and not _CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
             hopeful = hopeful or "action" in call.kinds or None
             return Damage(call.start, outer, None, at, hopeful, bare)
-        return Damage(at, self.config, None, at, hopeful, bare)
+        inside = coarse(automaton).has_json and not is_closed(self.config)
+        return Damage(at, self.config, None, at, hopeful or inside or None, bare)
 
     def _is_bare(self) -> bool:
         """Is the marker missing that should have led out of plain text?"""
@@ -152,17 +152,28 @@ class Salvager(Sprinter):
         """The marker at which a damaged segment ends; None where it has not come yet."""
         buffer, pos, sync = self.buffer, self.pos, damage.sync
         if final:
-            return sync.find(buffer, pos)
+            match = sync.find(buffer, pos)
+            while match is not None and self._is_quoted(match, sync):
+                match = sync.find(buffer, match.end())
+            return match
         match = sync.find_partial(buffer, pos, partial=True)
         held = None if match is None else match.start()
         if match is not None and not match.partial:
             held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
-            if held is None and sync.places[match.lastindex][2] and match.end() == len(buffer):
-                held = match.start()
+            if held is None and match.end() == len(buffer):
+                held = match.start()  # it may grow, or be in a string
+            elif held is None and self._is_quoted(match, sync):
+                self.pos = match.end()
+                return self._end_of(damage, final=final)
         if match is None or held is not None:
             self.pos = len(buffer) if held is None else held
             return None
         return match
+
+    def _is_quoted(self, match: Any, sync: Resync) -> bool:
+        """Is a closing marker followed by a quote, so that it is part of a string whose quotes are bare?"""
+        inside = sync.places[match.lastindex][1]
+        return inside and coarse(self.automaton).has_json and self.buffer[match.end() : match.end() + 1] in ('"', "'")
 
     def _give_up(self, damage: Damage, config: Config, at: int, *, cut: bool) -> bool:
         """A call that was announced cannot be read: say so, and go on behind it."""
@@ -185,6 +196,9 @@ class Salvager(Sprinter):
         start = damage.at - self.base
         end = start + _NEAR
         known = coarse(self.automaton)
+        if damage.plain:
+            there = known.says_call.search(self.buffer, damage.start - self.base, end) is not None
+            return True if there else False if final or len(self.buffer) > end else None
         if known.has_json:
             first = self.buffer[start : start + 1]
             if first and first in "{[\"'":
