@@ -66,7 +66,7 @@ class Builder(Bookkeeper):
     events: list[Event] | None
     safe = 0
     after_text = True
-    calls = 0
+    calls: int = 0
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None

@@ -117,9 +117,9 @@ class _Search:
             if (pos, config, fresh) in seen:
                 continue
             seen.add((pos, config, fresh))
-            if not self._text[pos:].strip(BLANK):
-                if is_closed(config) or not (region.closed or node.bare):
-                    return Way(steps_to(node, self._text, region.base), config, cost, not is_closed(config))
+            done = is_closed(config) or not (region.closed or node.bare)
+            if done and not self._text[pos:].strip(BLANK):
+                return Way(steps_to(node, self._text, region.base), config, cost, not is_closed(config))
             for edge in self._edges(pos, config, fresh, node):
                 total, free = cost + edge.cost, edge.taken[-1].free
                 if total <= LIMIT and (edge.end, edge.target, not free) not in seen:
@@ -240,37 +240,38 @@ class _Search:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._markup:
             return []
+        text, token = self._text, self._starts.get(at)
         if not self._region.closed and config.free is None:
-            rest = self._text[at:]
+            rest = text[at:]
             if any(t.terminal.canonical.strip().startswith(rest) for t in config.markers):
                 return [Edge(0, self._end, config, (Taken(None, at, self._end),))]  # the text ends inside a marker
-        token = self._starts.get(at)
         if token is not None:
-            if config.free is None and any(matcher(t).regex.match(self._text, at) for t in config.markers):
-                return []  # it has a place here
-            edit = self._edit(token.start, token.end, "", "stray-marker")
-            if config.free is not None and not self._is_doubled(token):
-                return []
-            return [Edge(STRAY, token.end, config, (Taken(None, token.start, token.end, edits=(edit,)),))]
+            doubled = config.free is not None and self._is_doubled(token)
+            has_place = any(matcher(t).regex.match(text, at) for t in config.markers)
+            return (
+                [self._drop(at, token.end, config, "stray-marker", STRAY)]
+                if doubled or not (has_place or config.free)
+                else []
+            )
         if config.free is not None:
             return []
-        if self._inside and self._text[at] == ",":
-            edit = self._edit(at, at + 1, "", "stray-text")
-            return [Edge(STRAY, at + 1, config, (Taken(None, at, at + 1, edits=(edit,)),))]
+        if self._inside and text[at] == ",":
+            return [self._drop(at, at + 1, config, "stray-text", STRAY)]
         ends = [next((t.start for t in self._tokens if t.start > at), self._end)]
         if self._json and any(opens_json(t) for t in (*config.markers, *config.islands)):
-            opener = min((i for c in "{[" if (i := self._text.find(c, at + 1)) > 0), default=-1)
-            if 0 < opener < ends[0]:
-                ends.append(opener)
-        found: list[Edge] = []
-        for end in ends:
-            dropped = self._text[at:end].rstrip(BLANK)
-            if dropped and _TELLING.isdisjoint(dropped):
-                stop = at + len(dropped)
-                edit = self._edit(at, stop, "", "stray-text")
-                price = (JUNK if self._region.announced else UNSURE) + WORD * (len(dropped.split()) - 1)
-                found.append(Edge(price, stop, config, (Taken(None, at, stop, edits=(edit,)),)))
-        return found
+            opener = min((i for c in "{[" if (i := text.find(c, at + 1)) > 0), default=-1)
+            ends += [opener] if 0 < opener < ends[0] else []
+        first = JUNK if self._region.announced else UNSURE
+        pieces = [text[at:end].rstrip(BLANK) for end in ends]
+        return [
+            self._drop(at, at + len(piece), config, "stray-text", first + WORD * (len(piece.split()) - 1))
+            for piece in pieces
+            if piece and _TELLING.isdisjoint(piece)
+        ]
+
+    def _drop(self, start: int, end: int, config: Config, code: str, price: int) -> Edge:
+        edit = self._edit(start, end, "", code)
+        return Edge(price, end, config, (Taken(None, start, end, edits=(edit,)),))
 
     def _is_doubled(self, token: Token) -> bool:
         """Is this marker all that there is before the next one?"""

@@ -95,9 +95,9 @@ class Reply(BaseModel):
     """One response, read.
 
     `repairs` are all changes that made damaged text readable, in the order of the text; those of a call are in the
-    call, too. `segments` holds everything in document order; the properties below pick from it. The spans of the segments and
-    the markup between them tile `raw`, so nothing of the response is lost. `status` is the worst of the segments', and
-    "truncated" where the text ends inside markup.
+    call, too. `segments` holds everything in document order; the properties below pick from it. The spans of the
+    segments and the markup between them tile `raw`, so nothing of the response is lost. `status` is the worst of the
+    segments', "repaired" where something else was, and "truncated" where the text ends inside markup.
 
     `envelope` says that the model itself wrote an object with the calls or with its wish for another turn;
     `envelope_content` and `needs_more_work` are what that object says, None where it does not.

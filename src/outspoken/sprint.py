@@ -83,7 +83,9 @@ class Sprinter(Buffer):
 
         What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
         """
-        buffer, base, builder, config, pos = self.buffer, self.base, self.builder, self.config, self.pos
+        buffer, base, builder, pos = self.buffer, self.base, self.builder, self.pos
+        config: Config = self.config
+        path: paths.Path
         home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
         while pos < end:
             free = config.free

@@ -16,7 +16,8 @@ BLANK = " \t\r\n\f"
 
 #: What damage costs. A marker that is missing, of which a character is missing, or that has no place:
 MISSING, DAMAGED, STRAY = 3, 2, 3
-#: A marker that is part of a string, of a value without quotes, an opening marker that is plain text, another marker that is:
+#: A marker that is part of a string, or of a value without quotes; an opening marker that is plain text, another one
+#: that is:
 QUOTED, SWALLOWED, PLAIN, UNMARKED = 1, 4, 9, 5
 #: Something else where only markers may stand, the same where it is open whether there is a call at all, and each word
 #: of it after the first:
