@@ -230,7 +230,21 @@ def check_reply(reply: Reply) -> None:
     found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
     if any(d.code in ("unclosed-markup", "unclosed-reasoning") for d in reply.diagnostics):
         found.append("truncated")
+    if reply.repairs:
+        found.append("repaired")
+    check_repairs(reply)
     assert reply.status == max(found, key=["ok", "repaired", "truncated", "invalid"].index, default="ok")
+
+
+def check_repairs(reply: Reply) -> None:
+    """Each repair says what stood where, and those of a segment are among all."""
+    for repair in reply.repairs:
+        start, end = repair.span
+        assert reply.raw[start:end] == repair.before
+        before = reply.raw[:start]
+        assert (repair.line, repair.column) == (before.count("\n") + 1, start - before.rfind("\n"))
+    for segment in reply.segments:
+        assert all(repair in reply.repairs for repair in getattr(segment, "repairs", ()))
 
 
 def check_segment(segment: Segment, raw: str, envelope: bool) -> None:

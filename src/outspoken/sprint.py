@@ -85,7 +85,7 @@ class Sprinter(Buffer):
         """
         buffer, base, builder, pos = self.buffer, self.base, self.builder, self.pos
         config: Config = self.config
-        path: paths.Path
+        path: Any
         home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
         while pos < end:
             free = config.free
