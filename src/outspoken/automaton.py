@@ -67,6 +67,7 @@ class Config:
         "engines",
         "finder",
         "matcher",
+        "alarm",
         "suspects",
     )
 
@@ -79,6 +80,8 @@ class Config:
         self.matcher: Any = None
         #: what in the free text before this configuration says that its closing marker is missing
         self.suspects: tuple[Suspect, ...] = ()
+        #: finds what may be one of them
+        self.alarm: Any = None
         self._ends: tuple[Op, ...] | Literal[False] | None = False
         self._ahead: list[Transition] | None = None
         self._json: dict[str, Transition] | None = None
@@ -134,9 +137,14 @@ def order(terminal: Terminal) -> tuple[int, int, str]:
 
 
 class Suspect(NamedTuple):
-    """What a value should not hold: the "end" of the call that it stands in, another "call", or another "argument"."""
+    """What a value should not hold, by its `kind`.
+
+    It is the "end" of the call that the value stands in, another "call" or "argument", or its closing marker "twice".
+    Nothing that matches `regex` is without a match of `alarm`, which is found fast.
+    """
 
     regex: str
+    alarm: str
     first: str
     kind: str
 

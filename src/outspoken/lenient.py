@@ -28,11 +28,9 @@ def extend(automaton: Automaton) -> None:
         if config.free.terminal.short == "TEXT" and not config.free.target.suspects:
             _supply(config)
         elif config.free.terminal.short == "ARG_VALUE":
-            config.free.target.suspects = (
-                *_openings(config),
-                *_endings(config),
-                *_arguments(config),
-            )
+            suspects = (*_openings(config), *_endings(config), *_arguments(config))
+            config.free.target.suspects = suspects
+            config.free.target.alarm = re.compile("|".join(dict.fromkeys([s.alarm for s in suspects]))).search
 
 
 def is_telling(step: Transition) -> bool:
@@ -67,8 +65,8 @@ def _openings(config: Config) -> list[Suspect]:
         for step in place.markers:
             if not step.supplied and is_telling(step):
                 for chain in _named(step, (), False):
-                    regex = f"(?:{own}|(?:\\n|)){_BLANKS.join([_alone(t) for t in chain])}"
-                    found.setdefault(regex, Suspect(regex, _first(step), "call"))
+                    regex = _led(own, "\\n", _BLANKS.join([_alone(t) for t in chain]))
+                    found.setdefault(regex, Suspect(regex, _alone(step), _first(step), "call"))
     return list(found.values())
 
 
@@ -96,8 +94,9 @@ def _arguments(config: Config) -> list[Suspect]:
                 chain.append(chain[-1].target.markers[0])
             if chain[-1].target.free is not None:
                 parts = [_alone(t) if t is not named else f"({t.terminal.regex})" for t in chain]
+                alarm = _alone(opener)
                 first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}"
-                found.append(Suspect(f"(?:{_own(config)}|\\n){_BLANKS.join(parts)}", first, "argument"))
+                found.append(Suspect(f"(?:{_own(config)}|\\n){_BLANKS.join(parts)}", alarm, first, "argument"))
     return found
 
 
@@ -107,7 +106,8 @@ def _own(config: Config) -> str:
         if is_telling(closer):
             written = closer.terminal.canonical.strip()
             spelled = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])])
-            return f"{_break(closer.terminal)}(?:{spelled}){_BLANKS}"
+            lead = _break(closer.terminal)
+            return f"{f'{lead}?' if lead else ''}(?:{spelled}){_BLANKS}"
     return "(?!)"
 
 
@@ -118,14 +118,14 @@ def _endings(config: Config) -> list[Suspect]:
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_telling(closer):
-            twice = f"{_break(closer.terminal)}{re.escape(written)}(?={_BLANKS}{re.escape(written)})"
-            found.append(Suspect(twice, f"\n{written[0]}", "twice"))
+            twice = f"{f'{lead}?' if (lead := _break(closer.terminal)) else ''}{re.escape(written)}(?={_BLANKS}{re.escape(written)})"
+            found.append(Suspect(twice, re.escape(written), f"\n{written[0]}", "twice"))
         for start in range(len(chain)):
             rest = _BLANKS.join([_alone(t) for t in chain[start:]])
             lead = _break(chain[start].terminal) or _break(closer.terminal)
-            regex = f"(?:{_own(config)}|{lead}){rest}"
+            regex = _led(_own(config), lead, rest)
             first = _first(chain[start])
-            found.append(Suspect(regex, first and first + written[:2], "end"))
+            found.append(Suspect(regex, _alone(chain[-1]), first and first + written[:2], "end"))
     return found
 
 
@@ -135,7 +135,12 @@ def takes_break(terminal: Terminal) -> bool:
 
 
 def _break(terminal: Terminal) -> str:
-    return r"(?:\n|)" if takes_break(terminal) else ""
+    return r"\n" if takes_break(terminal) else ""
+
+
+def _led(own: str, lead: str, regex: str) -> str:
+    """An expression behind a closing marker, behind what leads to it, or alone."""
+    return "|".join([f"{own}{regex}", *([f"{lead}{regex}"] if lead else []), regex])
 
 
 def _shortest_end(config: Config) -> list[Transition]:
@@ -155,7 +160,8 @@ def _shortest_end(config: Config) -> list[Transition]:
 
 
 def _alone(step: Transition) -> str:
-    return f"(?:{step.terminal.regex})"
+    regex = step.terminal.regex
+    return f"(?:{regex})" if "|" in regex else regex
 
 
 def _first(step: Transition) -> str:

@@ -156,6 +156,8 @@ class Machine(Salvager):
 
     def _step(self, free: Transition, which: str) -> Any:
         """What finds the end of free text."""
+        if free.target.suspects:
+            which = f"watch {which.split()[1]}"
         return paths.step(free.target, which, HANDLERS)
 
     def _opening(self, match: Any, *, final: bool) -> bool:

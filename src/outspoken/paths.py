@@ -106,29 +106,30 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
     `which` begins with "find" for the markers that end free text, with "match" for what stands at a place where free
     text may not, with "ahead" for the markers that are acceptable before free text only. It ends in "whole" for text
     that is all there, in "long" for the same where the text is long (another engine is faster there), in "partial" for
-    text of which more may come.
+    text of which more may come. "watch" is "find" that also finds what shows that a closing marker is missing.
     """
     try:
         return config.engines[which]
     except KeyError:
         kind, mode = which.split()
-        compiler = _Compiler(config.automaton, handlers, anchored=kind != "find")
+        finds = kind in ("find", "watch")
+        compiler = _Compiler(config.automaton, handlers, anchored=not finds)
         markers = config.ahead if kind == "ahead" else config.markers
         room = 0 if mode == "partial" else _MAX_BRANCHES
         branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
-        if kind == "find":
+        if kind == "watch":
             branches += [compiler.suspect(s, config) for s in config.suspects]
         if mode == "whole":
             module: Any = re
         else:
             import regex as module
-        lead = None if kind == "find" else compiler.blank
+        lead = None if finds else compiler.blank
         groups = sorted(compiler.paths)
         wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
         rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
         found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
-        if mode == "partial" and kind == "find":
-            found.quick = quick([*[t.terminal for t in markers], *config.suspects])
+        if mode == "partial" and finds:
+            found.quick = quick([*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())])
         return found
 
 
@@ -181,7 +182,7 @@ class _Compiler:
             self._groups += 1  # its name
         self._groups += 1
         self.paths[self._groups] = Path((), config, False, suspect)
-        return f"{suspect.regex}()"
+        return f"(?:{suspect.regex})()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
         """Can the operations of a token take the whole match for it? That keeps the expression's beginning plain."""

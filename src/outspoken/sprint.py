@@ -109,9 +109,11 @@ class Sprinter(Buffer):
                 if end - pos > LONG:
                     step = paths.step(free.target, "find long", HANDLERS)
                 match = step.find(buffer, pos)
-                if match is None or (path := step.paths[match.lastindex]).suspect is not None:
+                if match is None:
                     break
-                found = match.start()
+                path, found = step.paths[match.lastindex], match.start()
+                if free.target.alarm is not None and free.target.alarm(buffer, pos, found):
+                    break
                 if text or free.after or found == pos or free.terminal.short in trims:
                     self._sprint_piece(free, text, pos, found)
                     if config is home or config is start:
