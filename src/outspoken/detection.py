@@ -53,6 +53,8 @@ class Trial(Machine):
         self.origin = self.base
         self.name = name
         self.begun = self.ended = self.failed = self.whole = False
+        #: where the grammar refused the text, and how, while it is open whether another format reads it
+        self.refused: tuple[int, int | None, bool] | None = None
         #: 0 where nothing is damaged, else more the more of it is
         self.damaged = 0
 
@@ -68,7 +70,7 @@ class Trial(Machine):
             (self.add if final else self.feed)(text)
         if final:
             self._run(final=True)
-            at_end = self.pos >= len(self.buffer) and self._island is None and self._damage is None
+            at_end = self.pos >= len(self.buffer) and not (self._island or self._damage or self.refused)
             self.whole = self.ended or (self.begun and at_end and self.config.end() is not None)
 
     def cut(self) -> None:
@@ -97,6 +99,7 @@ class Trial(Machine):
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
         return (
+            self.refused is not None,
             not (self.ended or self.whole),
             nothing,
             self.damaged,
@@ -107,7 +110,7 @@ class Trial(Machine):
         )
 
     def _run(self, *, final: bool) -> None:
-        if not (self.ended or self.failed):
+        if not (self.ended or self.failed or self.refused):
             super()._run(final=final)
 
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
@@ -145,8 +148,33 @@ class Trial(Machine):
         self._take(path, match)
         return True
 
+    def feed(self, chunk: str) -> None:
+        """Read a piece of which more may come."""
+        if self.refused is None:
+            super().feed(chunk)
+        else:
+            self.add(chunk)
+
+    @property
+    def announced(self) -> bool:
+        """Was a call announced that has not ended?"""
+        return any(frame.index >= 0 for frame in self.builder.frames)
+
+    def mend(self, *, final: bool) -> None:
+        """No format reads the segment without damage: go on where this one refused it."""
+        at, end, inside = self.refused or (0, None, False)
+        self.refused, self.damaged = None, 1
+        if super()._fail(at - self.base, end if end is None else end - self.base, inside=inside):
+            self.read_on("", final=final)
+            if not final:
+                self._run(final=False)
+
     def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
-        self.damaged = max(self.damaged, 1)
+        if not self.damaged:
+            # another format may read it without damage; that is waited for
+            self.refused = self.base + pos, end if end is None else self.base + end, inside
+            self.pos = end if end is not None else pos
+            return False
         return super()._fail(pos, end, inside=inside)
 
     def _as_text(self, after: int) -> bool:
@@ -314,9 +342,7 @@ class Detector(Machine):
         for trial in self._trials:
             if final:
                 trial.read_on("", final=True)
-            if trial.failed:
-                self._failed_at = max(self._failed_at, trial.stopped_at())
-        trials = self._trials = [t for t in self._trials if not t.failed]
+        trials = self._sound_first(final=final)
         if not trials:
             return self._nobody()
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
@@ -334,6 +360,27 @@ class Detector(Machine):
             self._failed_at = max(self._failed_at, best.stopped_at())
             return self._nobody()
         return self._settle(best)
+
+    def _sound_first(self, *, final: bool) -> list[Trial]:
+        """The trials that may read the segment: those without damage first, and the others where there are none."""
+        waiting = [t for t in self._trials if t.refused]
+        running = [t for t in self._trials if not (t.refused or t.failed)]
+        if len(running) == 1 and running[0].announced and not any(t.announced for t in waiting):
+            self._fail_all(waiting)  # its events are passed on from here on
+        elif not running:
+            announced = [t for t in waiting if t.announced] or waiting
+            self._fail_all([t for t in waiting if t not in announced])
+            for trial in announced:
+                trial.mend(final=final)
+        for trial in self._trials:
+            if trial.failed:
+                self._failed_at = max(self._failed_at, trial.stopped_at())
+        self._trials = [t for t in self._trials if not t.failed]
+        return self._trials
+
+    def _fail_all(self, trials: list[Trial]) -> None:
+        for trial in trials:
+            trial.failed = True
 
     def _nobody(self) -> bool:
         """No format reads what stands here: it is text, or plain text's own."""
