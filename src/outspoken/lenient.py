@@ -118,8 +118,9 @@ def _endings(config: Config) -> list[Suspect]:
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_telling(closer):
-            twice = f"{f'{lead}?' if (lead := _break(closer.terminal)) else ''}{re.escape(written)}(?={_BLANKS}{re.escape(written)})"
-            found.append(Suspect(twice, re.escape(written), f"\n{written[0]}", "twice"))
+            spelled, lead = re.escape(written), _break(closer.terminal)
+            twice = f"{lead}{'?' if lead else ''}{spelled}(?={_BLANKS}{spelled})"
+            found.append(Suspect(twice, spelled, f"\n{written[0]}", "twice"))
         for start in range(len(chain)):
             rest = _BLANKS.join([_alone(t) for t in chain[start:]])
             lead = _break(chain[start].terminal) or _break(closer.terminal)

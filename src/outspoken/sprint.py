@@ -72,7 +72,7 @@ class Sprinter(Buffer):
         self.automaton = automaton
         self.builder = builder
         builder.slice = self.slice
-        self.config = config or automaton.start
+        self.config: Config = config or automaton.start
         self._opened_at = base - 1
         self._blanks: list[str] = []
         self._depth = builder.settings.max_depth
@@ -84,8 +84,7 @@ class Sprinter(Buffer):
         What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
         """
         buffer, base, builder, pos = self.buffer, self.base, self.builder, self.pos
-        config: Config = self.config
-        path: Any
+        config = self.config
         home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
         while pos < end:
             free = config.free
@@ -109,11 +108,10 @@ class Sprinter(Buffer):
                 if end - pos > LONG:
                     step = paths.step(free.target, "find long", HANDLERS)
                 match = step.find(buffer, pos)
-                if match is None:
+                alarm = free.target.alarm
+                if match is None or (alarm is not None and alarm(buffer, pos, match.start())):
                     break
                 path, found = step.paths[match.lastindex], match.start()
-                if free.target.alarm is not None and free.target.alarm(buffer, pos, found):
-                    break
                 if text or free.after or found == pos or free.terminal.short in trims:
                     self._sprint_piece(free, text, pos, found)
                     if config is home or config is start:
