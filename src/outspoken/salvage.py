@@ -141,6 +141,7 @@ class Salvager(Sprinter):
         if match is not None:
             config, inside, _ = damage.sync.places[match.lastindex]
             end = match.end() if inside else match.start()
+        self.pos = end
         at = self.base + end
         if self._may_try(damage.at) and self._salvage(damage, at, closed=match is not None or self.proven):
             return True
