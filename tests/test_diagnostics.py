@@ -1,0 +1,126 @@
+"""Every diagnostic of a reply, by its code: the smallest text that gives it, and the whole message."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import outspoken
+from outspoken import Diagnostic, parse
+from outspoken.notes import MARKUP
+
+QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
+
+#: code: format, text, the diagnostic in one line
+MESSAGES = {
+    "unclosed-call": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": {"a": 1',
+        "hermes:1:1 unclosed-call: the call of `f` never ends",
+    ),
+    "invalid-call": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": [1]}</tool_call>',
+        "hermes:1:1 invalid-call: the arguments of `f` are not a JSON object",
+    ),
+    "unclosed-reasoning": ("hermes", "<think>Hm", "hermes:1:1 unclosed-reasoning: the reasoning is never closed"),
+    "unclosed-markup": (
+        "hermes",
+        "Well. <tool_call>{",
+        "hermes:1:6 unclosed-markup: the text ends inside markup, which is kept as text",
+    ),
+    "unclosed-section": (
+        "kimi_k2",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+        "kimi_k2:1:108 unclosed-section: the text ends before the section of calls does",
+    ),
+    "unread-entry": (
+        "json",
+        '{"toolCalls": [{"id": "1"}], "content": "", "needsMoreWork": false}',
+        "json:1:16 unread-entry: this has no place in a call, or stands where one did already; it is left out",
+    ),
+    "repeated-argument": (
+        "qwen3_coder",
+        QWEN.replace("</function>", "<parameter=a>2</parameter></function>"),
+        "qwen3_coder:1:61 repeated-argument: the argument `a` is given twice; the last one is taken",
+    ),
+    "mistyped-argument": (
+        "qwen3_coder",
+        QWEN.replace(">1<", ">one<"),
+        "qwen3_coder:1:37 mistyped-argument: the argument `a` of `f` should be integer, and is kept as text",
+    ),
+    "unknown-tool": ("qwen3_coder", QWEN.replace("=f>", "=g>"), "qwen3_coder:1:1 unknown-tool: there is no tool `g`"),
+    "invalid-action": (
+        "ui_tars",
+        "Action: juggle(balls=3)",
+        "ui_tars:1:9 invalid-action: `juggle` is not an action of this format",
+    ),
+    "missing-marker": (
+        "qwen3_coder",
+        QWEN.replace("</parameter>", ""),
+        "qwen3_coder:1:38 missing-marker: the marker `</parameter>` is missing",
+    ),
+    "damaged-marker": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": {}}</tool_call\nDone.',
+        "hermes:1:42 damaged-marker: `</tool_call` was read as the marker `</tool_call>`",
+    ),
+    "stray-marker": (
+        "qwen3_coder",
+        "<tool_call>" + QWEN,
+        "qwen3_coder:1:1 stray-marker: the marker `<tool_call>` has no place here, and was dropped",
+    ),
+    "stray-text": (
+        "qwen3_coder",
+        QWEN.replace("<function", "so<function"),
+        "qwen3_coder:1:12 stray-text: `so` stands between markers, and was dropped",
+    ),
+    "foreign-notation": (
+        "qwen3_coder",
+        '<tool_call><function=f>{"a": 1}</function></tool_call>',
+        "qwen3_coder:1:1 foreign-notation: "
+        "the call that `<tool_call>` opens is not written as the format writes calls, but can be read",
+    ),
+    "trailing-comma": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>',
+        "hermes:1:46 trailing-comma: a comma with nothing after it was dropped",
+    ),
+}
+
+
+def f(a: int) -> None: ...
+
+
+def given(code: str) -> Diagnostic:
+    """The diagnostic of a code that its text gives."""
+    format_, text, _ = MESSAGES[code]
+    (found,) = [d for d in parse(text, format_, tools=[f]).diagnostics if d.code == code]
+    return found
+
+
+@pytest.mark.parametrize("code", MESSAGES)
+def test_a_message(code: str) -> None:
+    assert str(given(code)) == MESSAGES[code][2]
+
+
+@pytest.mark.parametrize("code", MESSAGES)
+def test_a_frame_begins_with_the_message_and_shows_the_place(code: str) -> None:
+    found = given(code)
+    lines = found.frame().splitlines()
+    assert lines[0] == f"{found.severity}[{code}]: {found.message}"
+    assert lines[1].strip() == f"--> {found.format}:{found.line}:{found.column} (offset {found.span[0]})"
+    assert "^" in lines[4]
+
+
+def test_a_diagnostic_is_data() -> None:
+    found = given("missing-marker")
+    assert Diagnostic(**found.model_dump()) == found
+
+
+def test_every_code_is_in_the_table() -> None:
+    source = "".join([path.read_text("utf-8") for path in Path(outspoken.__file__).parent.glob("*.py")])
+    noted = set(re.findall(r'\.note\(\s*"([a-z-]+)"', source)) | set(MARKUP)
+    assert noted <= set(MESSAGES), noted - set(MESSAGES)
