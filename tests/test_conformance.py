@@ -42,22 +42,18 @@ PARSERS = {
     "openai": "harmony",
 }
 
-DAMAGED = "the call is damaged; it is not among the finished calls"
+CUT = "the closing marker never came, and nothing says that the model had ended"
 TYPED = "without a schema, a value that is JSON is read as JSON"
 NO_NAME = "there is no sound name; what stands there is text"
 
 #: Where we differ on purpose: the test's name (a part of its id), and why.
 DIFFERENCES = {
-    "until_eos": DAMAGED,
-    "fallback_no_tags": DAMAGED,
-    "fallback_no_tags_chat_completion": DAMAGED,
+    "until_eos": CUT,
     "none_tool_calls_filtered": NO_NAME,
     "test_multiple_parameters": TYPED,
-    "consecutive_tool_calls_without_tool_end": DAMAGED,
     "nested_json_array_parameter": TYPED,
     "regression_issue_58227": NO_NAME,
     "no_schema": TYPED,
-    "invalid_json_still_extracted": DAMAGED,
     "invalid_funcall_id_skipped": NO_NAME,
 }
 
@@ -118,7 +114,7 @@ def test_what_the_tests_of_others_assert() -> None:
             else:
                 differing[reason] += 1
     assert wrong == []
-    assert not DATA.exists() or (checked >= 140 and sum(differing.values()) <= 13), (checked, differing)
+    assert not DATA.exists() or (checked >= 140 and sum(differing.values()) <= 9), (checked, differing)
 
 
 def _agrees(row: dict[str, Any], found: list[tuple[str, Any]]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import paths
 from .automaton import Automaton, Config, Transition
@@ -13,10 +13,11 @@ from .deeds import ActionBuilder
 from .drafts import accept, continues, contradicts, draft_of
 from .json_codes import Effort
 from .operations import FREE, HANDLERS, Place
-from .recovery import recover
 from .resync import Damage, Resync, nearest, outside_of_call
 from .sprint import BLANK, Sprinter
-from .ways import Region, Taken, Way
+
+if TYPE_CHECKING:
+    from .ways import Taken, Way
 
 #: What is spent on damage is bounded: at the start, and more for each character that was read. It is counted in
 #: characters that are read again; what is refused counts as so many, and so does each search for what was meant.
@@ -241,6 +242,9 @@ class Salvager(Sprinter):
 
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset by what it most likely meant. Returns whether that worked."""
+        from .recovery import recover
+        from .ways import Region
+
         builder = self.builder
         self._grant(end)
         region = Region(
