@@ -56,7 +56,13 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     draft.take_repairs()
     builder.frames[:] = draft.frames
     builder.edits.clear()
+    last = builder.segments[-1].span[1] if builder.segments else 0
     builder.adopt(draft.segments)
+    if (
+        draft.segments and min(s.span[0] for s in draft.segments) < last
+    ):  # the content of an envelope that was read in part before
+        builder.flush()
+        builder.segments.sort(key=lambda segment: segment.span[0])
     builder.notes += draft.notes
     builder.repairs += draft.repairs
     builder.worsen(draft.status)

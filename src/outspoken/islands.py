@@ -202,10 +202,12 @@ class JsonScanner:
         if self._escape == "\\u":
             self._escape += text[pos + 1 : pos + 5]
         match = _ESCAPE.fullmatch(self._escape)
-        pos += len(self._escape) - len(begun)
         if match is None:
             self.broken = True
-        elif match.lastindex:
+            sound = next(n for n in range(len(begun), 6) if _ESCAPE.fullmatch(self._escape[: n + 1]) is None)
+            return pos + sound - len(begun)
+        pos += len(self._escape) - len(begun)
+        if match.lastindex:
             self._escape = ""
             self._keep = pos
         return pos

@@ -115,7 +115,8 @@ def _inner(automaton: Automaton, outer: Config, *, calls: bool = False) -> dict[
             if step.supplied:
                 continue
             target = step.target
-            ends = ("end", "tool_call") in step.after
+            # what ends deeper inside is another call, of something that was not opened
+            ends = ("end", "tool_call") in step.after and len(target.stack) <= len(outer.stack) + 1
             if ends or (target in (home, start) and not calls):
                 places.setdefault(step.terminal.regex, (step.terminal, target if ends else home, True))
             if target not in (home, start) and target.stack not in seen and len(seen) < _MAX_CONFIGS:

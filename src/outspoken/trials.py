@@ -32,7 +32,7 @@ class Trial(Machine):
         builder.cap = parent.cap
         if parent.events is not None:
             builder.events = []
-        builder.calls = parent.calls
+        builder.calls = self._calls = parent.calls
         builder.safe = start
         builder.counts_from(parent, start)
         super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
@@ -146,8 +146,9 @@ class Trial(Machine):
 
     @property
     def announced(self) -> bool:
-        """Was a call announced that has not ended?"""
-        return any(frame.index >= 0 for frame in self.builder.frames)
+        """Was something read that a stream would have passed on?"""
+        builder = self.builder
+        return builder.calls > self._calls or any(segment.kind != "text" for segment in builder.segments)
 
     def mend(self, *, final: bool) -> None:
         """No format reads the segment without damage: go on where this one refused it."""
