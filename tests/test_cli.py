@@ -434,3 +434,11 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_parse_repairs_as_far_as_it_is_told(cli: Cli) -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>'
+    assert "status: repaired" in cli("parse", stdin=text).out
+    assert "status: repaired" in cli("parse", "--repair", "notation", stdin=text).out
+    strict = cli("parse", "--repair", "none", stdin=text)
+    assert (strict.code, "status: invalid" in strict.out) == (1, True)
