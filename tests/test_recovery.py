@@ -151,10 +151,12 @@ def test_a_call_with_damaged_json(name: str) -> None:
 
 
 def test_what_can_be_read_in_two_ways_is_not_among_the_calls() -> None:
-    text = '<tool_call>\n{"name": "note", "arguments": {"a": "x", "b": "y", "c": "z"", "d": "w"}}\n</tool_call>'
+    text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
     reply = parse(text, "hermes")
-    assert all(call.status != "ok" for call in reply.tool_calls)
-    assert reply.status in ("repaired", "invalid")
+    assert (reply.tool_calls, [call.status for call in reply.unfinished]) == ([], ["invalid"])
+    assert str(reply.diagnostics[-1]) == (
+        "hermes:1:1 invalid-call: the call can be read in two ways that are as likely"
+    )
 
 
 def test_two_objects_in_one_call_are_two_calls() -> None:
@@ -297,15 +299,12 @@ def region_of(text: str, format_: str) -> Region:
     )
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@pytest.mark.parametrize("name", [name for name in DAMAGED if DAMAGED[name][2] != ["foreign-notation"]])
 def test_the_way_that_is_taken_is_the_cheapest(name: str) -> None:
     text = DAMAGED[name][0]
-    if DAMAGED[name][2] == ["foreign-notation"]:
-        text = text.replace("<function=brew>\n", "")
     way = recover(region_of(text, "qwen3_coder"))
     assert way is not None
-    found_cost = every_cost(region_of(text, "qwen3_coder"))
-    assert way.cost == (found_cost if way.config.automaton.broken else None) or way.cost <= (found_cost or LIMIT)
+    assert way.cost == every_cost(region_of(text, "qwen3_coder"))
 
 
 # what is sound
@@ -343,7 +342,7 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
         for call in reply.tool_calls:
             assert call.status == ("repaired" if call.repairs else "ok")
         assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
-        assert replayed(text, reply.repairs) is not None
+        replayed(text, reply.repairs)
         parser = StreamParser(format_)
         for char in text:
             parser.feed(char)

@@ -60,6 +60,8 @@ class Coarse(NamedTuple):
     has_json: bool
     #: finds a key of JSON that is a call, however it is quoted
     says_call: Any
+    #: the keys that the grammar knows of JSON objects, and whether the arguments of a call are their value
+    keys: dict[str, bool]
 
 
 @lru_cache(maxsize=256)
@@ -85,18 +87,28 @@ def coarse(automaton: Automaton) -> Coarse:
         if len(written) > _TELLING:
             sources.setdefault(re.escape(written[1:]), len(written))
             sources.setdefault(lead + re.escape(written[:-1]), len(written))
+    keys = _keys(automaton)
     ordered = sorted(sources, key=lambda source: -sources[source])
     return Coarse(
         re.compile("|".join([f"(?:{source})" for source in ordered]) or "(?!)"),
         any(t.short in JSON_FIRST for t in terminals),
-        re.compile(rf"""["'“＂`]?(?:{"|".join(_keys(automaton)) or "(?!)"})["'”＂`]?\s{{0,9}}[:：=]"""),
+        re.compile(rf"""["'“＂`]?(?:{"|".join(map(re.escape, keys)) or "(?!)"})["'”＂`]?\s{{0,9}}[:：=]"""),
+        keys,
     )
 
 
-def _keys(automaton: Automaton) -> list[str]:
-    """The keys that the grammar knows of JSON objects."""
-    written = [terminal.canonical.strip() for terminal in automaton.tables.terminals.values()]
-    return sorted([re.escape(key[1:-2]) for key in written if key.startswith('"') and key.endswith('":')])
+def _keys(automaton: Automaton) -> dict[str, bool]:
+    found: dict[str, bool] = {}
+    for step in [step for config in automaton.configs for step in config.markers]:
+        written = step.terminal.canonical.strip()
+        if written.startswith('"') and written.endswith('":'):
+            found[written[1:-2]] = any(island.role == "arguments" for island in step.target.islands)
+    return dict(sorted(found.items()))
+
+
+def starts(found: list[Token], text: str) -> dict[int, Token]:
+    """Where tokens start; a line break before a marker may be a part of it."""
+    return {token.start + (text[token.start] == "\n") * n: token for token in found for n in (0, 1)}
 
 
 def tokens(automaton: Automaton, text: str, limit: int) -> list[Token] | None:

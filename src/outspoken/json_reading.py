@@ -12,11 +12,10 @@ from pydantic import BaseModel, ConfigDict
 from .construct import construct
 from .diagnostics import Diagnostic, Repair
 from .errors import OutspokenError
-from .frame import locate
 from .json_codes import CAPS, NOTES, RUNGS, Cap, Mended, message_of, shown
 from .json_document import Document
 from .json_tokens import TORN
-from .notes import Note
+from .notes import Note, placed
 from .settings import DEFAULT, Settings
 
 Span = tuple[int, int]
@@ -96,7 +95,7 @@ def read_json(
             "repairs": tuple([made for some in repairs for made in some]),
             "spans": tuple([(mended.start, mended.end) for mended in found]),
             "texts": tuple([mended.text for mended in found]),
-            "diagnostics": tuple(_placed(notes, text)),
+            "diagnostics": tuple(placed(notes, text)),
             "ambiguous": torn is not None or any(mended.runner_up is not None for mended in found),
         },
     )
@@ -209,31 +208,6 @@ def _torn(text: str, found: list[Mended], around: list[Note], damaged: bool) -> 
         if torn and (damaged or (closes and text[end - 1] in "}]")):
             return Note("torn-json", NOTES["torn-json"], note.span, "warning", None)
     return None
-
-
-def _placed(notes: list[Note], text: str) -> list[Diagnostic]:
-    """The diagnostics of the notes, which are in order."""
-    found: list[Diagnostic] = []
-    known = (0, 1)
-    for note in notes:
-        line, column, excerpt, start = locate(text, note.span, known)
-        known = (note.span[0] - column + 1, line)
-        values: dict[str, Any] = {
-            "code": note.code,
-            "message": note.message,
-            "span": note.span,
-            "severity": note.severity,
-            "label": note.label,
-            "notes": note.notes,
-            "helps": note.helps,
-            "format": note.format,
-            "line": line,
-            "column": column,
-            "excerpt": excerpt,
-            "excerpt_start": start,
-        }
-        found.append(construct(Diagnostic, values))
-    return found
 
 
 def _failure(text: str, document: Document, settings: Settings) -> Note:

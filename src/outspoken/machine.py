@@ -16,6 +16,9 @@ from .paths import bind
 from .salvage import Salvager
 from .sprint import BLANK, BLANKS, LONG, Island, no_text
 
+#: How free text is searched that may have lost its closing marker.
+_WATCH = {"find whole": "watch whole", "find long": "watch long", "find partial": "watch partial"}
+
 
 class Machine(Salvager):
     """Reads one text, whole or in chunks."""
@@ -157,7 +160,7 @@ class Machine(Salvager):
     def _step(self, free: Transition, which: str) -> Any:
         """What finds the end of free text."""
         if free.target.suspects:
-            which = f"watch {which.split()[1]}"
+            which = _WATCH[which]
         return paths.step(free.target, which, HANDLERS)
 
     def _opening(self, match: Any, *, final: bool) -> bool:

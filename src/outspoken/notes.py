@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .construct import construct
 from .diagnostics import Diagnostic, Repair
 
 #: What is said of the repair of a marker, or of what stands where only markers may.
@@ -48,6 +49,6 @@ def placed(notes: Iterable[Note], raw: str) -> list[Diagnostic]:
     for note in notes:
         line, column, excerpt, start = locate(raw, note.span, known)
         known = (note.span[0] - column + 1, line)
-        values: dict[str, Any] = note._asdict()
-        found.append(Diagnostic(**values, line=line, column=column, excerpt=excerpt, excerpt_start=start))
+        place = {"line": line, "column": column, "excerpt": excerpt, "excerpt_start": start}
+        found.append(construct(Diagnostic, {**note._asdict(), **place}))
     return found

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import count
 
 from .automaton import Config, Transition
-from .coarse import Token, coarse, is_closed, matcher, tokens
+from .coarse import Token, coarse, is_closed, matcher, starts, tokens
 from .json_codes import Edit
 from .lenient import takes_break
 from .recovery_values import Values, opens_json
@@ -27,6 +27,7 @@ from .ways import (
     PLAIN,
     STRAY,
     SWALLOWED,
+    TELLING,
     UNMARKED,
     UNSURE,
     WIDENED,
@@ -43,9 +44,6 @@ from .ways import (
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
 _SHORT = 2
-
-#: What is not dropped: it may hold what was to be said.
-_TELLING = frozenset("{}[]()=<>\"'")
 
 
 def recover(region: Region) -> Way | None:
@@ -90,8 +88,7 @@ class _Search:
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        # a line break before a marker may be a part of it
-        self._starts = {t.start + (region.text[t.start] == "\n") * n: t for t in region.tokens for n in (0, 1)}
+        self._starts = starts(region.tokens, region.text)
         self._json = coarse(region.automaton).has_json
         #: the region begins within an object whose keys the grammar knows
         self._inside = self._json and not is_closed(region.outer)
@@ -266,7 +263,7 @@ class _Search:
         return [
             self._drop(at, at + len(piece), config, "stray-text", first + WORD * (len(piece.split()) - 1))
             for piece in pieces
-            if piece and _TELLING.isdisjoint(piece)
+            if piece and TELLING.isdisjoint(piece)
         ]
 
     def _drop(self, start: int, end: int, config: Config, code: str, price: int) -> Edge:

@@ -7,18 +7,18 @@ from typing import Any
 
 from . import islands
 from .automaton import Config, Transition
-from .coarse import Token, matcher
+from .coarse import Token, coarse, matcher, starts
 from .json_codes import Edit, Mended
 from .json_mend import mend
 from .vocabulary import JSON_FIRST
-from .ways import AMBIGUOUS, BLANK, CUT, JUNK, QUOTED, RUNGS, WORD, Edge, Region, Taken
+from .ways import AMBIGUOUS, BLANK, CUT, JUNK, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
 
 _MAX_ENDS = 6
 _MAX_READ = 4
 _FAR = 20_000
 _CLOSERS = re.compile(r"[}\]]")
 #: What is not dropped beside a value: it may be a part of it.
-_TELLING = frozenset("{}[]=<>\"':")
+_TELLING = TELLING | {":"}
 
 
 class Values:
@@ -29,7 +29,7 @@ class Values:
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = {t.start + (region.text[t.start] == "\n") * n for t in region.tokens for n in (0, 1)}
+        self._starts = starts(region.tokens, region.text)
         self._mended: dict[tuple[int, int, str], list[Mended]] = {}
 
     def islands(self, at: int, config: Config) -> list[Edge]:
@@ -166,15 +166,12 @@ class Values:
         tools = self._region.tools
         if name:
             return tools.schema(name) if tools is not None and name in tools else None
-        keys: dict[str, Any] = {}
         called = next((n for n in (tools.names if tools else ()) if f'"{n}"' in self._text[start:end]), None)
-        for terminal in self._region.automaton.tables.terminals.values():
-            written = terminal.canonical.strip()
-            if written.startswith('"') and written.endswith('":'):
-                keys[written[1:-2]] = {}
-        if tools is not None and called is not None and (schema := tools.schema(called)):
-            keys = {key: schema if "ARG" in key.upper() or "PARAM" in key.upper() else {} for key in keys}
-        return {"type": "object", "properties": keys} if keys and called is not None else None
+        keys = coarse(self._region.automaton).keys
+        if tools is None or called is None or not keys:
+            return None
+        schema = tools.schema(called) or {}
+        return {"type": "object", "properties": {key: schema if arguments else {} for key, arguments in keys.items()}}
 
     def _walk(self, config: Config, mended: Mended) -> tuple[tuple[Taken, ...], Config] | None:
         """Read repaired JSON by the strict grammar, as far as it is complete.

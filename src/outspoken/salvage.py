@@ -87,7 +87,7 @@ class Salvager(Sprinter):
         announced = next((frame for frame in reversed(frames) if frame.index >= 0), None)
         outer = outside_of_call(automaton, self.config)
         opener, _ = self._opener()
-        bare = self._is_bare()
+        bare = opener is not None and bool(opener.supplied)
         if announced is not None:
             return Damage(announced.start, outer, announced, at, True, bare)
         if builder.cap == "none":
@@ -276,6 +276,8 @@ class Salvager(Sprinter):
         if way.cut:
             draft.cut(end)
         draft.flush()
+        if draft.doubt:
+            return False  # what can be read in two ways is no call, so that it cannot be said to be invalid
         if not draft.doubted and any(s.kind == "tool_call" and s.status == "invalid" for s in draft.segments):
             return False
         if damage.frame is not None and not continues(builder, damage.frame, draft):

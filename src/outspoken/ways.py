@@ -13,6 +13,8 @@ from .settings import Settings
 from .tools import Tools
 
 BLANK = " \t\r\n\f"
+#: What is not dropped: it may hold what was to be said.
+TELLING = frozenset("{}[]()=<>\"'")
 
 #: What damage costs. A marker that is missing, of which a character is missing, or that has no place:
 MISSING, DAMAGED, STRAY = 3, 2, 3
