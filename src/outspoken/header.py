@@ -25,7 +25,8 @@ class Header:
     `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
     text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
-    response (`<|start|>assistant`); `\\n` stands for a line break. `space` is the coordinate space of points, `actions`
+    response (`<|start|>assistant`), and is read before it unless the caller says otherwise; `\\n` stands for a line
+    break. `space` is the coordinate space of points, `actions`
     maps the format's action names to the vocabulary of actions.
     """
 

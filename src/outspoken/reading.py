@@ -73,7 +73,7 @@ class Reading:
         self,
         format: str,
         tools: Any,
-        prefix: str,
+        prefix: str | None,
         on_error: OnError,
         repair: Cap | None,
         settings: Settings | None,
@@ -86,21 +86,44 @@ class Reading:
         check_cap(repair)
         self.settings = settings or DEFAULT
         self._on_error = on_error
-        self._prefix = len(prefix)
         self.format = None if format == "auto" else registry.resolve(format)
         lenient = repair not in ("none", "notation")
         automaton = registry.automaton(self.format or PLAIN, lenient=lenient)
         self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
         self._builder.cap = repair
+        self._automaton = automaton
+        #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
+        self._usual = automaton.tables.header.opened if prefix is None and self.format else ""
+        self._early = ""
+        if not self._usual:
+            self._start(prefix or "")
+
+    def _start(self, prefix: str) -> None:
+        """Make the machine, and read what the prompt had opened."""
+        prefix = encodable(prefix)
+        self._prefix = len(prefix)
         reader = Machine if self.format else Detector
-        self._machine = reader(automaton, self._builder, base=-len(prefix))
+        self._machine = reader(self._automaton, self._builder, base=-len(prefix))
         if prefix:
-            self._machine.feed(encodable(prefix))
+            self._machine.feed(prefix)
             self._builder.forget()
+
+    def _begun(self, text: str, *, final: bool) -> str:
+        """The text that can be read, once it is known whether the response repeats what its prompt ends with."""
+        text = self._early + text
+        found, usual = text.lstrip(), self._usual.strip()
+        if usual.startswith(found) and not (final or found == usual):
+            self._early = text
+            return ""
+        self._start(self._usual if found and not found.startswith(usual) else "")
+        self._usual = self._early = ""
+        return text
 
     def read(self, text: str, finish_reason: str | None = None) -> Reply:
         """Read a whole response."""
         text = encodable(text)
+        if self._usual:
+            self._begun(text, final=True)
         self._machine.proven = proves_end(finish_reason)
         limit = self.settings.max_chars
         if len(text) > limit:
@@ -112,6 +135,8 @@ class Reading:
     def feed(self, text: str) -> None:
         """Read a piece."""
         text = text if text.isascii() else encodable(text)
+        if self._usual and not (text := self._begun(text, final=False)):
+            return
         self._length += len(text)
         if self._length > self.settings.max_chars:
             room = len(text) - self._length + self.settings.max_chars
@@ -123,6 +148,8 @@ class Reading:
 
     def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
+        if self._usual and (text := self._begun("", final=True)):
+            self.feed(text)
         self._machine.proven = proves_end(finish_reason)
         self._machine.close()
         return self._finish(self._raw())
@@ -168,7 +195,7 @@ class StreamParser:
         format: str = "auto",
         *,
         tools: Any = None,
-        prefix: str = "",
+        prefix: str | None = None,
         on_error: OnError = "keep",
         repair: Cap | None = None,
         settings: Settings | None = None,
