@@ -18,7 +18,7 @@ from .machine import Machine
 from .operations import HANDLERS
 from .salvage import TRY
 from .tables import Terminal
-from .trials import Trial, is_lenient
+from .trials import Trial, goes_on, is_lenient
 
 #: The format that reads what no other one claims.
 PLAIN = "text"
@@ -100,6 +100,8 @@ class Detector(Machine):
         super().__init__(automaton, builder, base=base)
         self._lenient = is_lenient(builder)
         self._trials: list[Trial] = []
+        #: formats with the same opening marker that refuse what follows it; tried where all others fail
+        self._unlikely: list[str] = []
         self._barred: int | None = None
         self._begun_at = self._pending_at = self._failed_at = 0
 
@@ -152,15 +154,21 @@ class Detector(Machine):
         if not self._may_try(self._begun_at):
             self._failed_at = self._begun_at
             return self._nobody()
-        left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
-        self._trials = [
-            Trial(name, self.builder, left, self._begun_at)
-            for name in _openers(self._lenient).at(match.lastindex, self.buffer, start)
-        ]
-        for trial in self._trials:
+        names = _openers(self._lenient).at(match.lastindex, self.buffer, start)
+        likely = [name for name in names if goes_on(name, self._lenient, self.buffer, start)] if final else names
+        self._unlikely = [name for name in names if name not in likely] if likely else []
+        self._trials = self._tried(likely or names, final=final)
+        return False
+
+    def _tried(self, names: list[str], *, final: bool) -> list[Trial]:
+        """Trials of formats, which have read all that is there from the opening marker on."""
+        at = self._begun_at - self.base
+        left, rest = self.buffer[max(at - LEFT, 0) : at], self.buffer[at:]
+        trials = [Trial(name, self.builder, left, self._begun_at) for name in names]
+        for trial in trials:
             trial.share(self)
             trial.read_on(rest, final=final)
-        return False
+        return trials
 
     def _judge(self, *, final: bool) -> bool:
         """Have the trials come to an end? Returns whether there is more to do."""
@@ -188,6 +196,9 @@ class Detector(Machine):
 
     def _sound_first(self, *, final: bool) -> list[Trial]:
         """The trials that may read the segment: those without damage first, and the others where there are none."""
+        if self._unlikely and not any(not (t.refused or t.failed) for t in self._trials):
+            self._trials += self._tried(self._unlikely, final=final)
+            self._unlikely = []
         waiting = [t for t in self._trials if t.refused]
         running = [t for t in self._trials if not (t.refused or t.failed)]
         if len(running) == 1 and running[0].announced and not any(t.announced for t in waiting):

@@ -8,9 +8,11 @@ from . import paths, registry
 from .automaton import Config, Transition
 from .builder import Builder
 from .deeds import ActionBuilder
+from .islands import NOTATIONS
 from .machine import Machine
 from .operations import HANDLERS
 from .resync import Damage
+from .sprint import BLANKS
 
 if TYPE_CHECKING:
     from .ways import Way
@@ -187,3 +189,16 @@ class Trial(Machine):
 
 def is_lenient(builder: Builder) -> bool:
     return builder.cap not in ("none", "notation")
+
+
+def goes_on(name: str, lenient: bool, text: str, start: int) -> bool:
+    """Is what stands at an opening marker, in text that is all there, more of a format than the marker?"""
+    step = paths.step(registry.automaton(name, lenient=lenient).home, "find whole", HANDLERS)
+    match = step.match(text, start)
+    if match is None:
+        return False
+    config, at = step.paths[match.lastindex].target, match.end()
+    if config.free is not None or config.markers and paths.step(config, "match whole", HANDLERS).match(text, at):
+        return True
+    at = BLANKS.match(text, at).end()
+    return at == len(text) or any(NOTATIONS[t.terminal.short].may_begin(text[at]) for t in config.islands)
