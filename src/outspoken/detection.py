@@ -80,11 +80,12 @@ class _Watch:
         module: Any = re if which == "find whole" else regex
         count = len(openers.terminals)
         sources = [f"({t.regex})" for t in openers.terminals]
-        self.find = module.compile("|".join([*sources, own.source])).search
+        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
+        source = "|".join([*sources, own.source])
+        self.find = module.compile(paths.guarded(source, [*openers.terminals, *plain])).search
         self.paths = {count + group: path for group, path in own.paths.items()}
         self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
         self.rivals += [(rival, count + group) for rival, group in own.rivals]
-        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
         self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
 
 
@@ -155,20 +156,34 @@ class Detector(Machine):
             self._failed_at = self._begun_at
             return self._nobody()
         names = _openers(self._lenient).at(match.lastindex, self.buffer, start)
-        likely = [name for name in names if goes_on(name, self._lenient, self.buffer, start)] if final else names
+        likely = self._likely(names, start) if final else names
+        if len(likely) == 1 and final:
+            trial = self._trial(likely[0])
+            if trial.read_through(self.buffer[start:]):
+                return self._settle(trial)
         self._unlikely = [name for name in names if name not in likely] if likely else []
         self._trials = self._tried(likely or names, final=final)
         return False
 
+    def _likely(self, names: list[str], start: int) -> list[str]:
+        """The formats for which more than an opening marker stands at a place."""
+        lenient, text = self._lenient, self.buffer
+        return [name for name in names if goes_on(registry.automaton(name, lenient=lenient), text, start)]
+
     def _tried(self, names: list[str], *, final: bool) -> list[Trial]:
         """Trials of formats, which have read all that is there from the opening marker on."""
-        at = self._begun_at - self.base
-        left, rest = self.buffer[max(at - LEFT, 0) : at], self.buffer[at:]
-        trials = [Trial(name, self.builder, left, self._begun_at) for name in names]
+        rest = self.buffer[self._begun_at - self.base :]
+        trials = [self._trial(name) for name in names]
         for trial in trials:
-            trial.share(self)
             trial.read_on(rest, final=final)
         return trials
+
+    def _trial(self, name: str) -> Trial:
+        """A trial of a format from the opening marker on."""
+        at = self._begun_at - self.base
+        trial = Trial(name, self.builder, self.buffer[max(at - LEFT, 0) : at], self._begun_at)
+        trial.share(self)
+        return trial
 
     def _judge(self, *, final: bool) -> bool:
         """Have the trials come to an end? Returns whether there is more to do."""

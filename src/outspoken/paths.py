@@ -68,7 +68,13 @@ class Step:
     __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
 
     def __init__(
-        self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]
+        self,
+        source: str,
+        paths: dict[int, Path],
+        lead: str | None,
+        module: Any,
+        rivals: list[tuple[Any, int]],
+        terminals: Sequence[Terminal | Suspect],
     ) -> None:
         self.source = source
         self.paths = paths
@@ -77,7 +83,7 @@ class Step:
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
-            compiled = module.compile(source)
+            compiled = module.compile(guarded(source, terminals) if module is re else source)
             self.find, self.match = compiled.search, compiled.match
         elif source:
             self.match = module.compile(f"{lead}(?:{source})").match
@@ -127,18 +133,31 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         groups = sorted(compiler.paths)
         wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
         rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
-        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
+        terminals = [*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())]
+        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals, terminals)
         if mode == "partial" and finds:
-            found.quick = quick([*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())])
+            found.quick = quick(terminals)
         return found
 
 
 def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
     """A search for the characters that may begin one of the terminals; None where any may."""
+    chars = _first(terminals)
+    return None if chars is None else re.compile(chars).search if chars else _nothing
+
+
+def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
+    """The expression that finds one of the terminals, made fast where only some characters may begin one."""
+    chars = _first(terminals)
+    return f"(?={chars})(?:{source})" if chars else source
+
+
+def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
+    """The class of the characters that may begin one of the terminals; None where any may, "" where there are none."""
     if not all(t.first for t in terminals):
         return None
     chars = sorted({c for t in terminals for c in t.first})
-    return re.compile(f"[{re.escape(''.join(chars))}]").search if chars else _nothing
+    return f"[{re.escape(''.join(chars))}]" if chars else ""
 
 
 class _Compiler:

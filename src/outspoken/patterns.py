@@ -15,6 +15,8 @@ sre: Any = import_module("re._parser" if _NEW else "sre_parse")
 _GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)", re.DOTALL)
 _REPEATS: tuple[Any, ...] = (c.MAX_REPEAT, c.MIN_REPEAT, getattr(c, "POSSESSIVE_REPEAT", c.MAX_REPEAT))
 
+_SPACES = {char for char in map(chr, range(0x3001)) if char.isspace()}
+
 
 class UnsafePatternError(ValueError):
     """A pattern that cannot be matched in a stream: whether it has ended depends on text that has not arrived."""
@@ -67,8 +69,8 @@ def _first_of(op: Any, value: Any) -> set[str]:
         return _first(list(value[-1]))
     if op is c.BRANCH:
         return set[str]().union(*[_first(list(branch)) for branch in value[1]])
-    if op is c.IN and all(k is c.LITERAL for k, _ in value):
-        return {chr(v) for _, v in value}
+    if op is c.IN and all(k is c.LITERAL or (k, v) == (c.CATEGORY, c.CATEGORY_SPACE) for k, v in value):
+        return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value])
     raise KeyError("any of many")
 
 

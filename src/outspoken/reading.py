@@ -93,8 +93,8 @@ class Reading:
         self._builder.cap = repair
         self._automaton = automaton
         #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
-        self._usual = automaton.tables.header.opened if prefix is None and self.format else ""
-        self._early = ""
+        self._usual: str = automaton.tables.header.opened if prefix is None and self.format else ""
+        self._early: str = ""
         if not self._usual:
             self._start(prefix or "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import paths
@@ -53,7 +52,7 @@ class Salvager(Sprinter):
         super().__init__(automaton, builder, base=base, config=config)
         self.builder: ActionBuilder = builder
         #: what may still be spent on repairs
-        self._effort = Effort.of(0)
+        self._effort: Effort | None = None
         self._nodes = 2000
 
     def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
@@ -229,16 +228,19 @@ class Salvager(Sprinter):
 
     def share(self, other: Salvager) -> None:
         """Go on with what another machine has left to spend on repairs."""
-        self._effort, self._granted, self._nodes = replace(other._effort), other._granted, other._nodes
+        self._effort = other._effort and other._effort.copy()
+        self._granted, self._nodes = other._granted, other._nodes
         self._spent = other._spent
 
-    def _grant(self, end: int) -> None:
-        """Allow for as much effort as the text up to an offset is worth."""
+    def _grant(self, end: int) -> Effort:
+        """What may be spent, which is as much as the text up to an offset is worth."""
         grown = max(end - self._granted, 0)
         self._granted += grown
         self._nodes += grown // 16
-        self._effort.steps += grown
-        self._effort.search += grown // 2
+        effort = self._effort = self._effort or Effort.of(0)
+        effort.steps += grown
+        effort.search += grown // 2
+        return effort
 
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset by what it most likely meant. Returns whether that worked."""
@@ -246,7 +248,7 @@ class Salvager(Sprinter):
         from .ways import Region
 
         builder = self.builder
-        self._grant(end)
+        effort = self._grant(end)
         region = Region(
             automaton=self.automaton,
             outer=damage.outer,
@@ -257,7 +259,7 @@ class Salvager(Sprinter):
             cap=builder.cap,
             tools=builder.tools,
             settings=builder.settings,
-            effort=self._effort,
+            effort=effort,
             nodes=self._nodes,
         )
         self._spent += SEARCH

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import paths, registry
-from .automaton import Config, Transition
+from .automaton import Automaton, Config, Transition
 from .builder import Builder
 from .deeds import ActionBuilder
 from .islands import NOTATIONS
@@ -63,6 +63,22 @@ class Trial(Machine):
             self._run(final=True)
             at_end = self.pos >= len(self.buffer) and not (self._island or self._damage or self.refused)
             self.whole = self.ended or (self.begun and at_end and self.config.end() is not None)
+
+    def read_through(self, text: str) -> bool:
+        """Read a segment of text that is all there in whole steps. Returns whether that was all of it, and sound."""
+        self.add(text)
+        step = paths.step(self.config, "find whole", HANDLERS)
+        match = step.match(self.buffer, self.pos)
+        self.begun = True
+        self._take(step.paths[match.lastindex], match)
+        self._sprint(stop=True)
+        builder, config = self.builder, self.config
+        if config.free is None or config.free.target is not self.automaton.home or config.ahead:
+            return False
+        if builder.frames or builder.notes:
+            return False
+        self.ended = bool(builder.segments) and builder.segments[-1].kind != "text"
+        return self.ended
 
     def cut(self) -> None:
         """The text ended before the segment did."""
@@ -191,14 +207,21 @@ def is_lenient(builder: Builder) -> bool:
     return builder.cap not in ("none", "notation")
 
 
-def goes_on(name: str, lenient: bool, text: str, start: int) -> bool:
+def goes_on(automaton: Automaton, text: str, start: int) -> bool:
     """Is what stands at an opening marker, in text that is all there, more of a format than the marker?"""
-    step = paths.step(registry.automaton(name, lenient=lenient).home, "find whole", HANDLERS)
+    home = automaton.home
+    step = home.finder or paths.step(home, "find whole", HANDLERS)
     match = step.match(text, start)
     if match is None:
         return False
     config, at = step.paths[match.lastindex].target, match.end()
-    if config.free is not None or config.markers and paths.step(config, "match whole", HANDLERS).match(text, at):
+    if config.free is not None:
         return True
+    if config.markers:
+        matcher = config.matcher or paths.step(config, "match whole", HANDLERS)
+        if matcher.match(text, at) is not None:
+            return True
+    if not config.islands:
+        return at == len(text)
     at = BLANKS.match(text, at).end()
     return at == len(text) or any(NOTATIONS[t.terminal.short].may_begin(text[at]) for t in config.islands)
