@@ -1,14 +1,19 @@
 """Where snapshots lie: `snapshots/<test module>/<format>.ambr`, one file for each format.
 
-Never combine `--ignore=tests/test_x.py` with `--snapshot-update`: it deletes the snapshots of `test_x`.
+`--snapshot-update` writes what the tests that run compare, and deletes the snapshots that have no test any more. What
+has one, syrupy judges by what was compared, so it would also delete the snapshots of tests that failed before they
+compared, that were left out (`--lf`, `--deselect`, `--ignore`) or that `-x` or Ctrl-C kept from running. Therefore
+nothing is deleted but by a run of whole folders or files in which nothing failed: `pytest --snapshot-update`.
 
 The folder is spelled through `tests/` on purpose. Syrupy asks whether a run covered only a part of a snapshot file by
-looking for the path of the tests in the path of the file; with any other spelling, updating one test deletes the
-snapshots of all others in its file. Update snapshots with Python 3.11 or newer; 3.10 can only compare them.
+looking for the path of the tests in the path of the file; with any other spelling, a run of one test takes the
+snapshots of all others in its file for unused. Update snapshots with Python 3.11 or newer; 3.10 can only compare them.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -27,14 +32,19 @@ settings.register_profile("long", settings.get_profile("ci"), derandomize=False,
 settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 
+# The syrupy that Python 3.10 can have cannot write these files, so there is nothing to be said of writing them.
+collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
+
+#: The options that leave tests out.
+NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+
+
 class FormatSnapshots(AmberSnapshotExtension):
     """Keeps the snapshots of a parametrised test by format: the first part of a test's id, up to the first `-`."""
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """The folder of the test's module. Raises ValueError for a test module that is not directly in `tests/`."""
-        if Path(test_location.filepath).resolve().parent != TESTS:
-            raise ValueError(f"{test_location.filepath}: a test that uses snapshots lies directly in {TESTS}")
+        """The folder of the test's module."""
         return f"{TESTS}/../snapshots/{test_location.basename}"
 
     @classmethod
@@ -57,6 +67,19 @@ class FormatSnapshots(AmberSnapshotExtension):
 
 
 @pytest.fixture
-def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
-    """Compares a value with the one that lies in `snapshots/`."""
+def snapshot(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> SnapshotAssertion:
+    """Compares a value with the one that lies in `snapshots/`; for tests whose module is directly in `tests/`."""
+    if request.path.parent != TESTS:
+        pytest.fail(f"{request.path}: a test that uses snapshots lies directly in {TESTS}", pytrace=False)
     return snapshot.use_extension(FormatSnapshots)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[None]:
+    """Let no snapshot be deleted but by a whole run in which nothing failed; see above."""
+    option = session.config.option
+    narrowed = any(getattr(option, name, None) for name in NARROWING)
+    narrowed = narrowed or any("::" in path for path in option.file_or_dir)
+    if narrowed or exitstatus != pytest.ExitCode.OK:
+        option.no_cleanup = True
+    return (yield)

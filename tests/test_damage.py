@@ -1,4 +1,4 @@
-"""Tool calls with known damage, from `tools/damage.py`: what the JSON ladder has to read, and what it must never do."""
+"""Tool calls with known damage, from `tools/damage`: what the JSON ladder has to read, and what it must never do."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from outspoken.json_reading import read_json
 from tools.damage import Judged, timed
-from tools.damage_cases import KINDS, DamageCase, cases, generate
-from tools.damage_judge import Change, Reading, begins, judge, replay, same
-from tools.damage_tokens import document_text
+from tools.damage.cases import KINDS, DamageCase, cases, generate
+from tools.damage.judge import Change, Reading, begins, judge, replay, same
+from tools.damage.tokens import document_text
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without

@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from outspoken import Reply
 from tests.cases import CASES, CORPUS, FORMATS, Case
 from tools.corpus import toml
+from tools.snapshots import readable, refusal
 
 GRAMMARS = Path(__file__).parents[1] / "grammars"
-
-
-def markup(reply: Reply) -> list[str]:
-    """The pieces of the text that are part of no segment."""
-    edges = [0, *[edge for segment in reply.segments for edge in segment.span], len(reply.raw)]
-    return [reply.raw[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
-
-
-def readable(case: Case, reply: Reply) -> dict[str, Any]:
-    """What a person compares: the text, and everything that was read in it."""
-    value: dict[str, Any] = {
-        "input": case.text,
-        "text": reply.text,
-        "reasoning": reply.reasoning,
-        "segments": reply.segments,
-        "markup": markup(reply),
-        "status": reply.status,
-        "diagnostics": [diagnostic.frame() for diagnostic in reply.diagnostics],
-    }
-    if reply.envelope:
-        value["needs_more_work"] = reply.needs_more_work
-    if "prefix" in case.options:
-        value["prefix"] = case.options["prefix"]
-    return value
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_case(case: Case, snapshot: SnapshotAssertion) -> None:
     reply = case.parse()
-    if case.kind == "ok":
-        assert [str(diagnostic) for diagnostic in reply.diagnostics] == []
-        assert reply.status == "ok"
-    else:
-        assert reply.diagnostics
+    assert refusal(case, reply) == ""
     assert readable(case, reply) == snapshot
 
 

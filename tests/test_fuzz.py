@@ -1,51 +1,287 @@
-"""A fuzz with fixed seeds: the corpus, cut, doubled, swapped and mixed, is read without a contradiction."""
+"""A fuzz with fixed seeds: no text breaks a promise, however odd. And the tool itself, which finds what is broken."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from outspoken import StreamParser, parse
+import tools.fuzz
+import tools.invariants
+from outspoken import Reply, Text, parse
 from outspoken.json_codes import CAPS
-from tests.cases import CASES
-from tests.test_invariants import check_reply, pieces
+from tests.cases import CASES, FORMATS
+from tools.checkout import Checkout
+from tools.corpus import cases, sources
+from tools.fuzz import Fuzz, main
+from tools.fuzz_report import TITLES, Finding, save
+from tools.invariants import How, check_reply, pieces
+from tools.minimise import minimise
+from tools.mutate import CHANGES, Mutator
 
 _TEXTS = 60
-
-
-def mutated(text: str, random: Random) -> str:
-    """A text with one to three changes."""
-    for _ in range(random.randint(1, 3)):
-        start = random.randrange(len(text) + 1)
-        end = min(len(text), start + random.randint(1, 12))
-        other = random.choice(CASES).text
-        at = random.randrange(len(other) + 1)
-        text = random.choice(
-            [
-                text[:start] + text[end:],
-                text[:start] + text[end:],
-                text[:end] + text[start:],
-                text[:start] + other[at : at + random.randint(1, 30)] + text[start:],
-                text[:start],
-            ]
-        )
-    return text
+#: How many seeds of each format are read.
+_SEEDS = 10
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_mutated_responses(seed: int) -> None:
+def test_changed_cases_of_the_corpus(seed: int) -> None:
     random = Random(seed)
+    change = Mutator(random, [case.text for case in CASES])
     for _ in range(_TEXTS):
         case = random.choice(CASES)
-        text, size = mutated(case.text, random), random.choice([1, 3, 7])
-        reason = random.choice([None, "stop", "length"])
-        repair = random.choice(CAPS)
+        text, size = change(case.text), random.choice([1, 3, 7])
+        reason, repair = random.choice([None, "stop", "length"]), random.choice(CAPS)
         for format_ in (case.format, "auto"):
-            reply = parse(text, format_, repair=repair, finish_reason=reason)
+            how = How(format_, {"repair": repair}, reason)
+            reply = how.parse(text)
             check_reply(reply)
-            parser = StreamParser(format_, repair=repair)
-            for piece in pieces(text, size):
-                parser.feed(piece)
-            parser.finish(reason)
-            assert parser.reply == reply, (format_, text)
+            assert how.stream(pieces(text, size))[1] == reply, (format_, text)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_responses_of_a_grammar_and_changed_ones(format_: str) -> None:
+    fuzz = Fuzz([format_], Checkout())
+    found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
+    assert found == []
+    assert fuzz.texts > 5 * _SEEDS
+
+
+# the changes
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=[change.__name__ for change in CHANGES])
+def test_a_change_changes_something(change: Callable[[Mutator, str], str]) -> None:
+    text = '<a>"one" two</a> three “four”'
+    found = {change(Mutator(Random(seed), ["<b>other</b>", "{}"]), text) for seed in range(30)}
+    assert len(found) > 5
+    assert change(Mutator(Random(3), ["<b>"]), text) == change(Mutator(Random(3), ["<b>"]), text)
+    change(Mutator(Random(0), [""]), "")  # nothing to change, nothing to take from
+
+
+# the shortest text
+
+
+@pytest.mark.parametrize(
+    ("text", "needed", "expected"),
+    [
+        ("some text with a needle in it", ("needle",), "needle"),
+        ("abcdefghij" * 20 + "x" + "abcdefghij" * 20 + "y", ("x", "y"), "xy"),
+        ("aaaa", (), ""),
+        ("", (), ""),
+        ("x", ("x",), "x"),
+    ],
+)
+def test_the_shortest_text_is_found(text: str, needed: tuple[str, ...], expected: str) -> None:
+    assert minimise(text, lambda shorter: all(part in shorter for part in needed)) == expected
+
+
+def test_the_shortest_text_is_not_looked_for_for_ever() -> None:
+    asked: list[str] = []
+
+    def shows(text: str) -> bool:
+        asked.append(text)
+        return False
+
+    assert minimise("ab" * 50, shows, 30) == "ab" * 50
+    assert len(asked) == 30
+
+
+# the tool: a reader with a mistake in it is found out
+
+
+def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
+    """`parse`, but for the text that names a city."""
+    reply = parse(text, *arguments, **options)
+    kept = [s for s in reply.segments if not (isinstance(s, Text) and "Köln" in s.text)]
+    return reply.model_copy(update={"segments": kept})
+
+
+@pytest.fixture
+def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools.invariants, "parse", without_cologne)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with one format and its corpus."""
+    there, here = Checkout(), Checkout(tmp_path)
+    shutil.copytree(there.grammars / "shared", here.grammars / "shared")
+    shutil.copy(there.grammar("text"), here.grammar("text"))
+    shutil.copytree(there.corpus / "text", here.corpus / "text")
+    return here
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the clock is half a minute later."""
+    looks = iter(range(0, 30 * 10_000, 30))
+    monkeypatch.setattr(tools.fuzz.time, "monotonic", lambda: float(next(looks)))
+
+
+FOUND = """\
+error[fuzz-lost]: a part of the text is in no segment, and no markup
+  --> text:1:1 (offset 0)
+   |
+ 1 | Köln
+   | ^^^^
+   |
+   = note: 'Köln' at offset 0
+   = note: the text is 'Köln', read with format='text', repair='none'
+   = help: `python -m tools.fuzz text --seed {seed} --runs 1` finds it again
+
+"""
+
+
+def first_seed() -> int:
+    """The first seed whose response holds the text that is left out."""
+    generator = Fuzz(["text"], Checkout()).generators["text"]
+    return next(s for s in range(100) if (found := generator.response(s)) and "Köln" in found.text)
+
+
+@pytest.mark.usefixtures("mistaken", "clock")
+def test_what_is_found_is_shown(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    seed = first_seed()
+    assert main(["text", "--seed", str(seed), "--runs", "1"], checkout) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith(FOUND.format(seed=seed))
+    assert out.endswith(" texts break a promise\n")
+    assert err == ""
+    assert not list(checkout.corpus.rglob("fuzz_*"))
+
+
+@pytest.mark.usefixtures("mistaken")
+def test_what_is_found_is_found_again(checkout: Checkout) -> None:
+    seed = first_seed()
+    runs: list[list[Finding]] = []
+    for _ in range(2):
+        with checkout.in_use():
+            runs.append(Fuzz(["text"], checkout).run("text", seed))
+    assert runs[0] == runs[1]
+    assert runs[0][0].text == "Köln"
+
+
+@pytest.mark.usefixtures("mistaken", "clock")
+def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    seed, before = first_seed(), len(cases(checkout))
+    assert main(["text", "--seed", str(seed), "--runs", "1", "--write"], checkout) == 1
+    out, _ = capsys.readouterr()
+    paths = [line.removeprefix("written: ") for line in out.splitlines() if line.startswith("written: ")]
+    assert all((checkout.root / path).is_file() for path in paths)
+    found = {case.name: case for case in cases(checkout) if case.name.startswith("fuzz_")}
+    assert len(cases(checkout)) == before + len(found)
+    assert "Köln" in [case.text for case in found.values()]
+    told = sources(checkout, "text")
+    assert list(told) == sorted(told) == sorted(case.name for case in cases(checkout))
+    assert {told[name]["origin"] for name in found} <= {f"found by the fuzz: {title}" for title in TITLES.values()}
+
+
+@pytest.mark.usefixtures("clock")
+def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--runs", "30"], checkout) == 0
+    assert capsys.readouterr() == (
+        "text: 15 of 15 steps, 5 of 5 spellings\n240 texts in 30 s, 8 a second\nnothing was found\n",
+        "",
+    )
+
+
+@pytest.mark.usefixtures("clock")
+def test_what_was_not_written_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--runs", "1"], checkout) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("text: ")
+    assert "; never or not in every way: " in first
+
+
+@pytest.mark.usefixtures("clock")
+def test_it_ends_after_some_minutes(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--minutes", "2.5"], checkout) == 0
+    assert "texts in 180 s, 0 a second\n" in capsys.readouterr().out
+
+
+def test_it_can_be_stopped(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Fuzz.run
+
+    def stopped(fuzz: Fuzz, name: str, seed: int) -> list[Finding]:
+        if seed == 3:
+            raise KeyboardInterrupt
+        return run(fuzz, name, seed)
+
+    monkeypatch.setattr(Fuzz, "run", stopped)
+    assert main([], checkout) == 0
+    assert capsys.readouterr().out.endswith("nothing was found\n")
+
+
+def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Checkout) -> None:
+    def fails(text: str, *arguments: Any, **options: Any) -> Reply:
+        if text.count("a") > 2:
+            raise IndexError(len(text))
+        return parse(text, *arguments, **options)
+
+    monkeypatch.setattr(tools.invariants, "parse", fails)
+    with checkout.in_use():
+        fuzz = Fuzz(["text"], checkout)
+        finding = next(f for seed in range(50) for f in fuzz.run("text", seed) if f.kind == "raises")
+        assert (finding.text, finding.message) == ("aaa", "IndexError: 3")
+        assert save(checkout, finding) == [
+            f"tests/corpus/text/err/{finding.name}.txt",
+            f"tests/corpus/text/err/{finding.name}.toml",
+        ]
+        assert save(checkout, finding)  # once more changes nothing
+    assert len([name for name in sources(checkout, "text") if name.startswith("fuzz_")]) == 1
+
+
+@pytest.mark.usefixtures("mistaken")
+def test_findings_of_one_kind_are_counted(checkout: Checkout) -> None:
+    with checkout.in_use():
+        fuzz = Fuzz(["text"], checkout)
+        for seed in range(60):
+            fuzz.run("text", seed)
+    assert fuzz.counts["text", "lost"] > 3
+    assert len([finding for finding in fuzz.findings if finding.kind == "lost"]) <= 3
+
+
+# wrong use
+
+
+def test_a_format_that_is_not_there(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["txt", "--runs", "1"], checkout) == 2
+    assert capsys.readouterr() == (
+        "",
+        "there is no format `txt`; did you mean `text`? (`outspoken formats` lists all 1 names)\n",
+    )
+
+
+def test_a_grammar_that_cannot_be_used(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    checkout.grammar("odd").write_text("// format: odd\n\nstart: \n", "utf-8")
+    assert main(["odd", "--runs", "1"], checkout) == 2
+    assert "odd.lark" in capsys.readouterr().err
+
+
+USAGE = """\
+usage: python -m tools.fuzz [-h] [--seed N] [--runs N | --minutes M] [--write]
+                            [NAME ...]
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--runs", "0"], "argument --runs: 0 is not more than 0"),
+        (["--minutes", "-1"], "argument --minutes: -1 is not more than 0"),
+        (["--runs", "many"], "argument --runs: invalid number value: 'many'"),
+        (["--runs", "1", "--minutes", "1"], "argument --minutes: not allowed with argument --runs"),
+        (["--seed", "x"], "argument --seed: invalid int value: 'x'"),
+    ],
+)
+def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith(f"python -m tools.fuzz: error: {message}\n")

@@ -2,189 +2,122 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import (
-    ActionParsed,
     Done,
     Event,
-    JsonValue,
-    Payload,
-    PayloadParsed,
-    Reasoning,
-    ReasoningDelta,
     Reply,
-    Segment,
-    StreamParser,
     Text,
     TextDelta,
     ToolCall,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
-    ToolCallUnfinished,
     parse,
+    registry,
     stream,
 )
+from outspoken.detection import Openers
 from tests.cases import CASES, FORMATS, Case
-
-FINISHED = ("ok", "repaired")
+from tools.fuzz_broken import Broken
+from tools.fuzz_events import check_events
+from tools.invariants import (
+    How,
+    at_random,
+    broken_by,
+    check,
+    check_chunks,
+    check_growth,
+    check_nothing_lost,
+    check_replay,
+    check_reply,
+    check_written,
+    pieces,
+)
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
 
-def pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
+def how(case: Case, format_: str | None = None) -> How:
+    """How a case is read."""
+    return How(format_ or case.format, case.options)
 
 
-def streamed(parser: StreamParser, chunks: Iterable[str]) -> Reply:
-    for chunk in chunks:
-        parser.feed(chunk)
-    parser.close()
-    assert parser.reply is not None
-    return parser.reply
+@every_case
+def test_everything_that_always_holds(case: Case) -> None:
+    check(case.text, how(case))
 
 
-def events_of(parser: StreamParser, chunks: Iterable[str]) -> list[Event]:
-    return [*[event for chunk in chunks for event in parser.feed(chunk)], *parser.close()]
+@every_case
+def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) -> None:
+    check(case.text, how(case, "auto"))
 
 
 # any way of cutting a text gives the same reply
 
 
 @every_case
-def test_single_characters(case: Case) -> None:
-    assert streamed(case.parser(), case.text) == case.parse()
-
-
-@every_case
 def test_every_split_in_two(case: Case) -> None:
     whole, text = case.parse(), case.text
     for at in range(len(text) + 1):
-        assert streamed(case.parser(), (text[:at], text[at:])) == whole, at
+        assert how(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
 @every_case
 def test_random_pieces(case: Case) -> None:
     whole, random = case.parse(), Random(str(case))
     for _ in range(5):
-        cuts = sorted(random.randrange(len(case.text) + 1) for _ in range(random.randrange(2, 12)))
-        chunks = [case.text[start:end] for start, end in pairwise([0, *cuts, len(case.text)])]
-        assert streamed(case.parser(), chunks) == whole, cuts
+        chunks = at_random(case.text, random, 12)
+        assert how(case).stream(chunks)[1] == whole, chunks
 
 
 @every_case
 def test_pieces_where_the_format_is_not_named(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
-    assert streamed(case.parser("auto"), text) == whole
-    assert streamed(case.parser("auto"), pieces(text, 3)) == whole
     for at in range(1, len(text), max(len(text) // 8, 1)):
-        assert streamed(case.parser("auto"), (text[:at], text[at:])) == whole, at
-
-
-@every_case
-def test_bytes_cut_inside_a_character(case: Case) -> None:
-    raw = case.text.encode()
-    parser = case.parser()
-    for at in range(0, len(raw), 5):
-        parser.feed(raw[at : at + 5])
-    parser.close()
-    assert parser.reply == case.parse()
-
-
-# the events of a stream
-
-
-class Listener:
-    """Hears the events of a stream, and finds fault with their order."""
-
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.reasoning: list[str] = []
-        self.names: list[str] = []
-        self.arguments: list[list[str]] = []
-        self.calls: list[ToolCall] = []
-        self.others: list[Any] = []
-
-    def hear(self, event: Event) -> None:
-        match event:
-            case TextDelta():
-                self.text.append(event.text)
-            case ReasoningDelta():
-                self.reasoning.append(event.text)
-            case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
-                self.hear_call(event)
-            case ActionParsed():
-                self.others.append(event.action)
-            case PayloadParsed():
-                self.others.append(event.payload)
-            case Done():
-                raise AssertionError("Done comes once, at the end")
-
-    def hear_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
-        """Calls come one after another; one that was never announced may be said to be unfinished."""
-        assert event.index == len(self.calls)
-        announced = len(self.names) > len(self.calls)
-        if isinstance(event, ToolCallStart):
-            assert not announced
-            self.names.append(event.name)
-            self.arguments.append([])
-        elif isinstance(event, ToolCallDelta):
-            assert announced
-            self.arguments[-1].append(event.arguments)
-        else:
-            assert isinstance(event, ToolCallEnd) == (event.call.status in FINISHED)
-            assert announced or isinstance(event, ToolCallUnfinished)
-            if not announced:
-                self.names.append(event.call.name)
-                self.arguments.append([event.call.arguments_text])
-            self.calls.append(event.call)
-
-
-def check_events(events: list[Event]) -> None:
-    """The events are in order, and say what the reply says."""
-    *before, done = events
-    assert isinstance(done, Done)
-    reply = done.reply
-    heard = Listener()
-    for event in before:
-        heard.hear(event)
-    assert all(heard.text + heard.reasoning)
-    assert "".join(heard.text) == reply.text
-    assert "".join(heard.reasoning) == "".join(s.text for s in reply.segments if isinstance(s, Reasoning))
-    assert heard.calls == [s for s in reply.segments if isinstance(s, ToolCall)]
-    assert heard.others == [s for s in reply.segments if s.kind in ("action", "payload")]
-    for call, name, parts in zip(heard.calls, heard.names, heard.arguments, strict=True):
-        assert call.name == name
-        assert "".join(parts) == call.arguments_text
-
-
-@every_case
-def test_events(case: Case) -> None:
-    for size in (1, 4, len(case.text) + 1):
-        check_events(events_of(case.parser(), pieces(case.text, size)))
-
-
-@every_case
-def test_events_where_the_format_is_not_named(case: Case) -> None:
-    for size in (1, len(case.text) + 1):
-        check_events(events_of(case.parser("auto"), pieces(case.text, size)))
+        assert how(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 
 
 def test_stream_is_a_parser_that_is_fed_and_closed() -> None:
     for case in CASES[::20]:
         chunks = pieces(case.text, 5)
-        assert list(stream(chunks, case.format, **case.options)) == events_of(case.parser(), chunks)
+        assert list(stream(chunks, case.format, **case.options)) == how(case).stream(chunks)[0]
+
+
+# the formats may be tried in any order
+
+
+@pytest.fixture
+def other_order() -> Iterator[dict[str, Reply]]:
+    """The corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
+    found = {str(case): case.parse(format="auto") for case in CASES}
+    names, owners = registry.names, Openers.at
+
+    def reversed_owners(openers: Openers, group: int, text: str, pos: int) -> list[str]:
+        return owners(openers, group, text, pos)[::-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "names", lambda: names()[::-1])
+        patch.setattr(Openers, "at", reversed_owners)
+        registry.use(None)
+        yield found
+    registry.use(None)
+
+
+def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str, Reply]) -> None:
+    assert registry.names() == tuple(sorted(FORMATS, reverse=True))
+    for case in CASES:
+        assert case.parse(format="auto") == other_order[str(case)], case
+        assert how(case, "auto").stream(pieces(case.text, 3))[1] == other_order[str(case)], case
 
 
 # a text that breaks off
@@ -213,68 +146,11 @@ def test_no_call_is_finished_before_its_end(case: Case) -> None:
 # the reply itself
 
 
-def check_reply(reply: Reply) -> None:
-    """The reply is consistent with itself and with the raw text, and can be written and read."""
-    end = 0
-    for segment in reply.segments:
-        start, stop = segment.span
-        assert end <= start < stop <= len(reply.raw), "spans are in order and do not overlap"
-        end = stop
-        check_segment(segment, reply.raw[start:stop], reply.envelope)
-    assert all(call.status in FINISHED for call in reply.tool_calls)
-    assert not any(call.status in FINISHED for call in reply.unfinished)
-    for diagnostic in reply.diagnostics:
-        assert 0 <= diagnostic.span[0] <= diagnostic.span[1] <= len(reply.raw)
-        assert reply.raw.count("\n", 0, diagnostic.span[0]) + 1 == diagnostic.line
-        diagnostic.frame().encode()
-    found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
-    if any(d.code in ("unclosed-markup", "unclosed-reasoning") for d in reply.diagnostics):
-        found.append("truncated")
-    if reply.repairs:
-        found.append("repaired")
-    check_repairs(reply)
-    assert reply.status == max(found, key=["ok", "repaired", "truncated", "invalid"].index, default="ok")
-
-
-def check_repairs(reply: Reply) -> None:
-    """Each repair says what stood where, and those of a segment are among all."""
-    for repair in reply.repairs:
-        start, end = repair.span
-        assert reply.raw[start:end] == repair.before
-        before = reply.raw[:start]
-        assert (repair.line, repair.column) == (before.count("\n") + 1, start - before.rfind("\n"))
-    for segment in reply.segments:
-        assert all(repair in reply.repairs for repair in getattr(segment, "repairs", ()))
-
-
-def check_segment(segment: Segment, raw: str, envelope: bool) -> None:
-    if isinstance(segment, (Text, Reasoning)):
-        assert segment.text
-        assert segment.text == raw or (isinstance(segment, Text) and envelope)
-    elif isinstance(segment, ToolCall):
-        if segment.status in FINISHED:
-            # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
-            value = json.dumps(json.loads(segment.arguments_text), ensure_ascii=False)
-            assert json.loads(re.sub("[\ud800-\udfff]", "\ufffd", value)) == segment.arguments
-    elif not isinstance(segment, Payload):
-        assert segment.raw == raw
-
-
 @every_case
 def test_reply(case: Case) -> None:
     reply = case.parse()
-    check_reply(reply)
     assert reply.raw == case.text
     assert reply.format == case.format
-    check_reply(case.parse(format="auto"))
-
-
-@every_case
-def test_reply_is_written_and_read(case: Case) -> None:
-    reply = case.parse()
-    written = reply.model_dump_json()
-    written.encode()
-    assert Reply.model_validate_json(written) == reply
 
 
 def test_reply_has_a_schema() -> None:
@@ -317,25 +193,13 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
     for name in (format_, "auto"):
         reply = parse(text, name)
         check_reply(reply)
+        check_nothing_lost(reply)
         assert len(reply.raw) == len(text)
         reply.model_dump_json().encode()
-        if not reply.envelope:
-            check_nothing_is_lost(reply)
         # a lone surrogate may be one half of a pair that the cut divides; both ways are replaced
-        parser = StreamParser(name)
-        events = events_of(parser, chunks)
-        assert parser.reply == reply
+        events, streamed = How(name).stream(chunks)
+        assert streamed == reply
         check_events(events)
-
-
-def check_nothing_is_lost(reply: Reply) -> None:
-    """A word that stands in no marker of any format is in a segment."""
-    held = [False] * len(reply.raw)
-    for segment in reply.segments:
-        held[segment.span[0] : segment.span[1]] = [True] * (segment.span[1] - segment.span[0])
-    for match in re.finditer("quince", reply.raw):
-        line = reply.raw[: match.start()].rpartition("\n")[2]
-        assert all(held[match.start() : match.end()]) or "`" in line, match
 
 
 # texts that are meant to do harm
@@ -374,7 +238,7 @@ def test_hostile_texts(format_: str) -> None:
         text = (unit * (SIZE // len(unit) + 1))[:SIZE]
         reply = parse(text, format_)
         check_reply(reply)
-        assert streamed(StreamParser(format_), pieces(text, 7)) == reply, unit
+        assert How(format_).stream(pieces(text, 7))[1] == reply, unit
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name == "one_call"], ids=str)
@@ -384,4 +248,141 @@ def test_openers_many_times(case: Case) -> None:
     for name in (case.format, "auto"):
         reply = parse(text, name)
         check_reply(reply)
-        assert streamed(StreamParser(name), pieces(text, 7)) == reply
+        assert How(name).stream(pieces(text, 7))[1] == reply
+
+
+@pytest.mark.parametrize("unit", ["<think>", '{"a": "', "[f(x='"])
+@pytest.mark.parametrize("format_", [*FORMATS, "auto"])
+def test_cost_grows_with_the_text(format_: str, unit: str) -> None:
+    check_growth(unit, How(format_), 2_000)
+
+
+# what is broken is noticed
+
+SOUND = parse('Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "hermes")
+MENDED = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "hermes")
+HI, CALL = SOUND.segments
+F = ToolCall(name="f", arguments={}, span=(0, 1))
+
+
+def changed(reply: Reply, **values: object) -> Reply:
+    return reply.model_copy(update=values)
+
+
+def of(reply: Reply, *segments: object) -> Reply:
+    """The reply with other segments."""
+    return changed(reply, segments=list(segments))
+
+
+BROKEN_REPLIES = {
+    "spans that overlap": (of(SOUND, CALL, HI), "spans: (0, 3) behind offset 65"),
+    "an empty span": (of(SOUND, Text(text="", span=(2, 2))), "spans: (2, 2) behind offset 0"),
+    "empty text": (of(SOUND, Text(text="", span=(0, 3))), "segments: an empty text"),
+    "other text": (of(SOUND, Text(text="Ho.", span=(0, 3)), CALL), "segments: 'Ho.' where 'Hi.' stands"),
+    "other arguments": (of(SOUND, CALL.model_copy(update={"arguments": {}})), 'segments: {} of {"a": 1}'),
+    "a better status": (changed(MENDED, status="ok"), "status: ok, but the worst segment is repaired"),
+    "a worse status": (changed(SOUND, status="invalid"), "status: invalid, but the worst segment is ok"),
+    "a repair elsewhere": (
+        changed(MENDED, repairs=[MENDED.repairs[0].model_copy(update={"span": (0, 1)})]),
+        "repairs: 2:38 trailing-comma (notation): ',' read as '': '<' stood there",
+    ),
+    "a repair in another column": (
+        changed(MENDED, repairs=[MENDED.repairs[0].model_copy(update={"column": 3})]),
+        "repairs: 2:3 trailing-comma (notation): ',' read as '' is at (2, 38)",
+    ),
+    "a repair that the reply does not know": (
+        changed(MENDED, repairs=[]),
+        "repairs: 2:38 trailing-comma (notation): ',' read as '' is of a segment, and not of the reply",
+    ),
+    "a diagnostic in another line": (
+        changed(MENDED, diagnostics=[MENDED.diagnostics[0].model_copy(update={"line": 7})]),
+        "spans: hermes:7:38 trailing-comma: a comma with nothing after it was dropped is in line 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_REPLIES)
+def test_a_broken_reply_is_noticed(name: str) -> None:
+    reply, message = BROKEN_REPLIES[name]
+    with pytest.raises(Broken) as caught:
+        check_reply(reply)
+    assert str(caught.value) == message
+
+
+def test_what_is_lost_is_noticed() -> None:
+    check_nothing_lost(SOUND)
+    with pytest.raises(Broken, match=r"^lost: 'name' at offset 19$"):
+        check_nothing_lost(of(SOUND, HI))
+
+
+def test_a_reply_that_does_not_survive_json_is_noticed() -> None:
+    check_written(SOUND)
+    with pytest.raises(Broken, match=r"^json: the reply reads back as another one$"):
+        check_written(of(SOUND, F.model_copy(update={"arguments": {"a": (1, 2)}})))
+
+
+BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
+    "no end": ([TextDelta("Hi.")], "events: Done is not the last one"),
+    "two ends": ([Done(SOUND), Done(SOUND)], "events: Done comes before the end"),
+    "missing text": ([Done(SOUND)], "events: heard text: []"),
+    "an empty delta": ([TextDelta("Hi."), TextDelta(""), Done(SOUND)], "events: a delta without text"),
+    "no call": ([TextDelta("Hi."), Done(SOUND)], "events: []"),
+    "arguments of no call": (
+        [ToolCallDelta(0, "{}"), Done(SOUND)],
+        "events: ToolCallDelta(index=0, arguments='{}') before its call was announced",
+    ),
+    "a call within a call": (
+        [ToolCallStart(0, None, "f"), ToolCallStart(0, None, "f"), Done(SOUND)],
+        "events: ToolCallStart(index=0, id=None, name='f') within a call",
+    ),
+    "a call out of order": (
+        [ToolCallStart(1, None, "f"), Done(SOUND)],
+        "events: ToolCallStart(index=1, id=None, name='f') after 0 calls",
+    ),
+    "an end of nothing": (
+        [ToolCallEnd(0, F), Done(SOUND)],
+        f"events: {ToolCallEnd(0, F)} of a call that was not announced",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_EVENTS)
+def test_broken_events_are_noticed(name: str) -> None:
+    events, message = BROKEN_EVENTS[name]
+    with pytest.raises(Broken) as caught:
+        check_events(events)
+    assert str(caught.value) == message
+
+
+def test_another_reading_in_pieces_is_noticed() -> None:
+    with pytest.raises(Broken) as caught:
+        check_chunks("Hi.", How("text"), parse("Ho.", "text"), Random(0))
+    read, whole = "[('text', 'Hi.')]", "[('text', 'Ho.')]"
+    assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
+
+
+def test_repairs_that_do_not_mend_are_noticed() -> None:
+    check_replay(MENDED.raw, How("hermes"), MENDED)
+    wrong = MENDED.repairs[0].model_copy(update={"after": "}"})
+    with pytest.raises(Broken, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
+        check_replay(MENDED.raw, How("hermes"), changed(MENDED, repairs=[wrong]))
+
+
+def test_an_exception_is_broken_too() -> None:
+    def ask(text: str, how: How) -> None:
+        raise KeyError(text)
+
+    broken = broken_by("x", How(), ask)
+    assert str(broken) == "raises: KeyError: 'x'"
+    assert broken_by("x", How(), check) is None
+
+
+def test_cost_that_grows_faster_than_the_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(text: str, *_: object, **__: object) -> Reply:
+        for _ in range(len(text) ** 2 // 1000):
+            ""
+        return SOUND
+
+    monkeypatch.setattr("tools.invariants.parse", slow)
+    with pytest.raises(Broken, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
+        check_growth("ab", How("text"), 2_000)

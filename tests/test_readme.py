@@ -18,12 +18,13 @@ import pytest
 from outspoken import vocabulary
 from outspoken.header import Header
 from outspoken.patterns import UnsafePatternError, grows
-from tools import docs
 
 TOP = Path(__file__).resolve().parents[1]
 README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
+VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
+WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, TOP / "tools" / "README.md")
 
-_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 
@@ -35,7 +36,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 EXAMPLES = {
     f"{path.parent.name if path != README else 'top'}-{number}": block
-    for path in (README, GRAMMARS, SOURCE)
+    for path in (README, NOTATION, SOURCE)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 
@@ -52,7 +53,7 @@ def test_an_example_prints_what_it_says(name: str) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 6
-    assert all(len(blocks(path, "python")) >= 1 for path in (README, GRAMMARS, SOURCE))
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE))
 
 
 def test_the_first_example_is_short() -> None:
@@ -89,13 +90,13 @@ def test_what_streams_cannot_read_is_refused(pattern: str) -> None:
 
 
 def test_every_name_of_the_vocabulary_is_explained() -> None:
-    text = GRAMMARS.read_text("utf-8")
+    text = VOCABULARY.read_text("utf-8")
     names = vocabulary.FREE_TEXT | vocabulary.ISLANDS | vocabulary.TOKENS | vocabulary.FRAMES | vocabulary.FIELDS
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
 def test_every_field_of_the_header_is_explained() -> None:
-    text = GRAMMARS.read_text("utf-8")
+    text = VOCABULARY.read_text("utf-8")
     assert [field.name for field in fields(Header) if f"| `{field.name}` |" not in text] == []
 
 
@@ -105,32 +106,9 @@ def test_every_module_is_in_the_code_map() -> None:
     assert [name for name in sorted(modules) if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("path", [README, GRAMMARS, SOURCE], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.parent.name)
 def test_links_lead_somewhere(path: Path) -> None:
     assert [link for link in _LINK.findall(path.read_text("utf-8")) if not (path.parent / link).exists()] == []
-
-
-def test_the_table_of_formats_is_current() -> None:
-    assert docs.main(["--check"]) == 0
-
-
-def test_a_table_that_is_not_current_is_written_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    old = tmp_path / "README.md"
-    old.write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
-    monkeypatch.setattr(docs, "README", old)
-    assert docs.main(["--check"]) == 1
-    assert capsys.readouterr().err == "README.md: the table of formats is out of date; run `python -m tools.docs`\n"
-    assert docs.main([]) == 0
-    assert old.read_text("utf-8") == f"Before.\n{docs.BEGIN}\n\n{docs.table()}\n\n{docs.END}\nAfter.\n"
-    assert docs.main(["--check"]) == 0
-    assert docs.main(["--what"]) == 2
-
-
-def test_a_readme_without_a_place_for_the_table_is_refused() -> None:
-    with pytest.raises(SystemExit, match=re.escape(f"it needs the lines {docs.BEGIN} and {docs.END}")):
-        docs.updated("No table here.")
 
 
 def test_the_demo_runs() -> None:

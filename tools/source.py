@@ -15,7 +15,8 @@ QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"i?|/(?!/)(?:[^/\\\n]|\\.)+/[a-z]*')
 _DEFINED = re.compile(r"^([?!]?)(\w+)(?:\{[^}]*\})?(?:\.-?\d+)?[ \t]*:", re.MULTILINE)
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ALIAS = re.compile(r"->\s*(\w+)")
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|//[^\n]*')
+_FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^%.*$", re.MULTILINE)
@@ -45,12 +46,24 @@ class Definition(NamedTuple):
 
 
 class Import(NamedTuple):
-    """One imported name: the file it comes from, without `.lark`, its name there and here, its span."""
+    """One imported name: the file it comes from, without `.lark`, its name there and here, and where it is named.
+
+    `dotted` is the path of the file as it is written, without the dot before it.
+    """
 
     module: str
     relative: bool
     name: str
     known_as: str
+    span: tuple[int, int]
+    dotted: str = ""
+
+
+class Field(NamedTuple):
+    """A field of the header: its key, the span of that, and the span of all that the field says."""
+
+    key: str
+    key_span: tuple[int, int]
     span: tuple[int, int]
 
 
@@ -76,7 +89,7 @@ class Source:
         """The rules and terminals in the order of the file."""
         plain = _DIRECTIVE.sub(lambda m: " " * len(m[0]), self.bare)
         found = list(_DEFINED.finditer(plain))
-        ends = [match.start() for match in found[1:]] + [len(plain)]
+        ends = [*[match.start() for match in found[1:]], len(plain)][: len(found)]
         made: list[Definition] = []
         for match, end in zip(found, ends, strict=True):
             body = plain[match.end() : end].rstrip()
@@ -96,10 +109,60 @@ class Source:
         for match in _IMPORT.finditer(self.bare):
             module, relative = match[2].rpartition(".")[2], bool(match[1])
             if match[3]:
-                yield Import(module, relative, match[3], match[4] or match[3], match.span())
+                yield Import(module, relative, match[3], match[4] or match[3], match.span(3), match[2])
                 continue
-            for name in match[5].split(","):
-                yield Import(module, relative, name.strip(), name.strip(), match.span())
+            for name in _WORD.finditer(self.bare, *match.span(5)):
+                yield Import(module, relative, name[0], name[0], name.span(), match[2])
+
+    def imported_file(self, imported: Import) -> Path | None:
+        """The file that an import speaks of, whether it is there or not; None for one of Lark's own."""
+        if not imported.relative:
+            return None
+        return self.path.parent.joinpath(*imported.dotted.split(".")).with_suffix(".lark")
+
+    def resolve(self, name: str) -> tuple[Source, Definition] | None:
+        """Where a rule or terminal is defined: here, or in a file that is imported, directly or through another one.
+
+        `name` may have the prefix that Lark gives to what an imported file needs besides what is imported.
+        """
+        here = self.definition(name)
+        if here is not None:
+            return self, here
+        for imported in self.imports:
+            path = self.imported_file(imported)
+            within = imported.name if imported.known_as == name else _without_prefix(name, imported.dotted)
+            if within and path is not None and path.is_file():
+                found = Source.of(path).resolve(within)
+                if found is not None:
+                    return found
+        return None
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """The fields of the header in the order of the file, also those that it may not have."""
+        found: list[Field] = []
+        at = 0
+        for line in self.text.splitlines(keepends=True):
+            if not line.startswith("//"):
+                break
+            end = at + len(line.rstrip())
+            if match := _FIELD.match(line):
+                found.append(Field(match[1], (at + match.start(1), at + match.end(1)), (at + match.start(1), end)))
+            elif found:
+                found[-1] = found[-1]._replace(span=(found[-1].span[0], end))
+            at += len(line)
+        return found
+
+    def field(self, key: str) -> Field | None:
+        """The first field of the header with this key."""
+        return next((field for field in self.fields if field.key == key), None)
+
+    def words(self, definition: Definition) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The names on the right side of a definition, each with its span in the file; aliases are none."""
+        start, end = definition.span[1] - len(definition.body), definition.span[1]
+        plain = QUOTED.sub(_blank, self.bare[start:end])
+        for match in _WORD.finditer(_ALIAS.sub(_blank, plain)):
+            yield match[0], (start + match.start(), start + match.end())
 
     @cached_property
     def ignored(self) -> list[str]:
@@ -116,3 +179,14 @@ class Source:
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if re.fullmatch(r"\w+", text) else re.escape(text)
         match = re.compile(pattern).search(self.text, start, len(self.text) if end is None else end)
         return match.span() if match else None
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _without_prefix(name: str, dotted: str) -> str:
+    """The name that a file itself uses for what another one imports from it unasked; "" where it is not from there."""
+    lead, prefix = "_" * name.startswith("_"), dotted.replace(".", "__") + "__"
+    plain = name[len(lead) :]
+    return lead + plain[len(prefix) :] if plain.startswith(prefix) else ""

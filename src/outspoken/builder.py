@@ -147,6 +147,11 @@ class Builder(Bookkeeper):
         self._run = []
         self._run_model = None
 
+    def begins(self) -> int | None:
+        """Where the first segment begins; None where there is none yet."""
+        begun = self._run_start if self._run_model is not None else None
+        return self.segments[0].span[0] if self.segments else begun
+
     def adopt(self, segments: list[Any]) -> None:
         """Take over segments that another builder made; text goes on with the text before it."""
         for segment in segments:

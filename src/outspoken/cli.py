@@ -35,7 +35,9 @@ class WrongUse(Exception):
     """The command cannot be carried out as it was given."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments that raises WrongUse."""
+
     def error(self, message: str) -> NoReturn:
         """Argparse would print the usage, too, and end the process."""
         raise WrongUse(message)
@@ -44,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code. Without arguments, those of the process are taken."""
     try:
-        _use_utf8()
+        use_utf8()
         given = _parser().parse_args(arguments)
         code = given.run(given)
         sys.stdout.flush()
@@ -60,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _use_utf8() -> None:
+def use_utf8() -> None:
     """Write UTF-8 to files and pipes, whatever the locale; a terminal is shown what it can show."""
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper):
@@ -71,7 +73,7 @@ def _use_utf8() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="outspoken", description="Reads what language models write.")
+    parser = Parser(prog="outspoken", description="Reads what language models write.")
     parser.add_argument("--version", action="version", version=f"outspoken {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
@@ -120,7 +122,7 @@ def _parse(given: argparse.Namespace) -> int:
     options = {**_options(given), "prefix": given.prefix and given.prefix.replace("\\n", "\n"), "repair": given.repair}
     if given.stream:
         return _stream(stream(_chunks(given.file, given.stream), **options), as_json=given.json)
-    reply = parse(_text(given.file), **options)
+    reply = parse(read_text(given.file), **options)
     if given.json:
         print(reply.model_dump_json(indent=2))
     else:
@@ -143,7 +145,7 @@ def _event_data(event: Event) -> dict[str, Any]:
 
 def _explain(given: argparse.Namespace) -> int:
     options = _options(given)
-    text = _text(given.file)
+    text = read_text(given.file)
     reply = parse(text, **options)
     _print(explanation(reply, detect(text, tools=options["tools"]), asked=given.format != "auto"), given.color)
     return _code(reply)
@@ -173,10 +175,11 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
     """The format and the tools, checked before anything is read."""
     if given.format != "auto":
         registry.resolve(given.format)
-    return {"format": given.format, "tools": _tools(given.tools) if given.tools else None}
+    return {"format": given.format, "tools": read_tools(given.tools) if given.tools else None}
 
 
-def _tools(path: str) -> Tools | None:
+def read_tools(path: str) -> Tools | None:
+    """The tools that a JSON file lists. Raises WrongUse where it is none."""
     try:
         return Tools.of(json.loads(_read_file(path)))
     except json.JSONDecodeError as error:
@@ -187,7 +190,8 @@ def _tools(path: str) -> Tools | None:
         raise WrongUse(f"{path}: {error}") from error
 
 
-def _text(path: str) -> str:
+def read_text(path: str) -> str:
+    """The text of a file, or of standard input for `-`. Raises WrongUse where it cannot be read."""
     data = sys.stdin.buffer.read() if path == "-" else _read_file(path)
     return data.decode("utf-8", errors="replace")
 

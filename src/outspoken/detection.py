@@ -24,7 +24,7 @@ from .trials import Trial, goes_on, is_lenient
 PLAIN = "text"
 
 
-class _Openers(NamedTuple):
+class Openers(NamedTuple):
     """The opening markers of all formats, in order.
 
     For each there are the formats that have it, and those that spell theirs alike but read it in other places.
@@ -41,7 +41,8 @@ class _Openers(NamedTuple):
 
 
 @registry.remembered
-def _openers(lenient: bool) -> _Openers:
+def opening_markers(lenient: bool) -> Openers:
+    """The opening markers of the formats in use; the lenient ones are those that damage leaves, too."""
     plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN, lenient=lenient).home.markers]
     owners: dict[str, list[str]] = {}
     terminals: dict[str, Terminal] = {}
@@ -57,11 +58,13 @@ def _openers(lenient: bool) -> _Openers:
         i: tuple([(re.compile(o.regex), tuple(owners[o.regex])) for o in ordered if o is not t and _are_alike(o, t)])
         for i, t in enumerate(ordered, 1)
     }
-    return _Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)}, alike)
+    return Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)}, alike)
 
 
 def _are_alike(one: Terminal, other: Terminal) -> bool:
-    return bool(one.canonical.strip()) and one.canonical.strip() == other.canonical.strip()
+    """Is one written as the other is, or does it read what the other writes?"""
+    text = other.canonical.lstrip()
+    return bool(text) and (one.canonical.strip() == text.strip() or re.match(one.regex, text) is not None)
 
 
 def _home_markers(automaton: Automaton) -> list[Transition]:
@@ -75,7 +78,7 @@ class _Watch:
     def __init__(self, which: str, lenient: bool) -> None:
         import regex
 
-        openers = _openers(lenient)
+        openers = opening_markers(lenient)
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
         count = len(openers.terminals)
@@ -96,6 +99,9 @@ def _watch(which: str, lenient: bool) -> _Watch:
 
 class Detector(Machine):
     """Reads a text whose format is not known. `detected` is the format of the first segment that was no text."""
+
+    #: what reads one segment by one format
+    trial: type[Trial] = Trial
 
     def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
@@ -155,14 +161,14 @@ class Detector(Machine):
         if not self._may_try(self._begun_at):
             self._failed_at = self._begun_at
             return self._nobody()
-        names = _openers(self._lenient).at(match.lastindex, self.buffer, start)
+        names = opening_markers(self._lenient).at(match.lastindex, self.buffer, start)
         likely = self._likely(names, start) if final else names
         if len(likely) == 1 and final:
             trial = self._trial(likely[0])
             if trial.read_through(self.buffer[start:]):
                 return self._settle(trial)
         self._unlikely = [name for name in names if name not in likely] if likely else []
-        self._trials = self._tried(likely or names, final=final)
+        self._trials = self._started(likely or names, final=final)
         return False
 
     def _likely(self, names: list[str], start: int) -> list[str]:
@@ -170,7 +176,7 @@ class Detector(Machine):
         lenient, text = self._lenient, self.buffer
         return [name for name in names if goes_on(registry.automaton(name, lenient=lenient), text, start)]
 
-    def _tried(self, names: list[str], *, final: bool) -> list[Trial]:
+    def _started(self, names: list[str], *, final: bool) -> list[Trial]:
         """Trials of formats, which have read all that is there from the opening marker on."""
         rest = self.buffer[self._begun_at - self.base :]
         trials = [self._trial(name) for name in names]
@@ -181,14 +187,16 @@ class Detector(Machine):
     def _trial(self, name: str) -> Trial:
         """A trial of a format from the opening marker on."""
         at = self._begun_at - self.base
-        trial = Trial(name, self.builder, self.buffer[max(at - LEFT, 0) : at], self._begun_at)
+        trial = self.trial(name, self.builder, self.buffer[max(at - LEFT, 0) : at], self._begun_at)
         trial.share(self)
+        trial.proven = self.proven
         return trial
 
     def _judge(self, *, final: bool) -> bool:
         """Have the trials come to an end? Returns whether there is more to do."""
         for trial in self._trials:
             if final:
+                trial.proven = self.proven
                 trial.read_on("", final=True)
         trials = self._sound_first(final=final)
         if not trials:
@@ -196,12 +204,11 @@ class Detector(Machine):
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
         if not best.ended and final:
-            best.proven = self.proven
             best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
             if over:
                 trials = self._trials = [best]
-            if len(trials) == 1 and best.builder.events:
+            if len(trials) == 1 and best.builder.events and best.says_more():
                 self._pass_on(best)
             return False
         if best.is_plain():
@@ -212,7 +219,7 @@ class Detector(Machine):
     def _sound_first(self, *, final: bool) -> list[Trial]:
         """The trials that may read the segment: those without damage first, and the others where there are none."""
         if self._unlikely and not any(not (t.refused or t.failed) for t in self._trials):
-            self._trials += self._tried(self._unlikely, final=final)
+            self._trials += self._started(self._unlikely, final=final)
             self._unlikely = []
         waiting = [t for t in self._trials if t.refused]
         running = [t for t in self._trials if not (t.refused or t.failed)]

@@ -38,8 +38,8 @@ def summary(reply: Reply) -> Iterator[Line]:
     yield from _head(reply, "")
     for segment in reply.segments:
         yield "", ""
-        yield segment.kind, _title(segment)
-        yield from _block(segment.kind, _value(segment), "  ")
+        yield segment.kind, segment_title(segment)
+        yield from _block(segment.kind, segment_value(segment), "  ")
     yield from _frames(reply)
 
 
@@ -95,7 +95,7 @@ def _candidates(candidates: list[Candidate]) -> Iterator[Line]:
         yield "", visible(line)
 
 
-def _title(segment: Segment) -> str:
+def segment_title(segment: Segment) -> str:
     """What a segment is, and where."""
     status = getattr(segment, "status", "ok")
     start, end = segment.span
@@ -109,7 +109,7 @@ def _title(segment: Segment) -> str:
     return visible(title + ("" if status == "ok" else f", {status}"))
 
 
-def _value(segment: Segment) -> str:
+def segment_value(segment: Segment) -> str:
     """What a segment says."""
     if isinstance(segment, (Text, Reasoning)):
         return segment.text
@@ -133,7 +133,7 @@ def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:
         start, end = segment.span
         if start > at:
             yield _markup(reply.raw, at, start)
-        yield segment.kind, _title(segment), reply.raw[max(start, at) : end]
+        yield segment.kind, segment_title(segment), reply.raw[max(start, at) : end]
         at = max(at, end)
     if at < len(reply.raw):
         yield _markup(reply.raw, at, len(reply.raw))

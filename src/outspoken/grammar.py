@@ -37,9 +37,11 @@ def compile_grammar(path: Path) -> Tables:
         analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
         raise GrammarError(str(path), _plain(str(error))) from error
-    written = _written(lark)
+    except OSError as error:
+        raise GrammarError(str(path), f"there is no file `{error.filename}` to import from") from error
+    texts = written(lark)
     terminals = {
-        str(t.name): _terminal(str(t.name), t, written.get(str(t.name)), str(path))
+        str(t.name): terminal_of(str(t.name), t, texts.get(str(t.name)), str(path))
         for t in sorted(lark.terminals, key=lambda t: str(t.name))
         if str(t.name) not in lark.ignore_tokens
     }
@@ -72,7 +74,7 @@ def _analysis(lark: Any, start: str) -> Any:
     return analysis
 
 
-def _written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
+def written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
     """What each terminal writes and reads, where its definition says so: `"written" | /read/`.
 
     A terminal that is one string writes it. A terminal with several alternatives of which the first is a string
@@ -103,7 +105,8 @@ def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
     return isinstance(node, Tree)
 
 
-def _terminal(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
+def terminal_of(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
+    """A terminal of Lark's, with what is written and read. Raises `GrammarError` where a stream cannot read it."""
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""

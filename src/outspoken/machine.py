@@ -220,8 +220,6 @@ class Machine(Salvager):
         if match is None:
             return None
         if not final and match.partial:
-            if when == "match":
-                self.pos = self._past_blanks(pos)
             return False
         path = step.paths[match.lastindex]
         if not final:

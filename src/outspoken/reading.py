@@ -67,6 +67,9 @@ def encodable(text: str) -> str:
 class Reading:
     """Reads one response. `read` takes all of it at once, `feed` and `close` take it in pieces."""
 
+    #: what reads a format that is named, and one that is not
+    machine: type[Machine] = Machine
+    detector: type[Detector] = Detector
     _length = 0
 
     def __init__(
@@ -102,7 +105,7 @@ class Reading:
         """Make the machine, and read what the prompt had opened."""
         prefix = encodable(prefix)
         self._prefix = len(prefix)
-        reader = Machine if self.format else Detector
+        reader = self.machine if self.format else self.detector
         self._machine = reader(self._automaton, self._builder, base=-len(prefix))
         if prefix:
             self._machine.feed(prefix)

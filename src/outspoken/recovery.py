@@ -99,12 +99,12 @@ class _Search:
         self._values = Values(region)
 
     def run(self) -> Way | None:
-        """Dijkstra's algorithm; ties go to what was found first.
+        """Dijkstra's algorithm; ties go as the region says.
 
         A state is a place, a configuration, and whether free text may still begin there.
         """
-        tie = count()
         region = self._region
+        tie = count(0, region.ties)
         queue: list[tuple[int, int, int, Config, bool, Node]] = []
         heapq.heappush(queue, (0, next(tie), 0, self._region.outer, True, Node((), None, "", False)))
         seen: set[tuple[int, Config, bool]] = set()

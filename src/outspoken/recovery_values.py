@@ -79,7 +79,8 @@ class Values:
             return None  # it may be cut
         if not isinstance(v.value, list) or len(v.value) != 1 or v.text[:1] != "[" or v.text[-1:] != "]":  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
             return None
-        return v._replace(edits=tuple([e._replace(start=e.start + start - 1, end=e.end + start - 1) for e in v.edits]))
+        edits = [_unlisted(edit, start, end) for edit in v.edits]
+        return v._replace(edits=tuple([e for e in edits if e])) if all(edits) else None
 
     def _literal_ends(self, at: int, target: Config) -> list[int]:
         """Where a damaged literal may end: before the markers that may follow it."""
@@ -268,6 +269,17 @@ def _is_sound_enough(mended: Mended, text: str) -> bool:
         if edit.code == "bare-value" and any(word.startswith(before) for word in ("true", "false", "null")):
             return False
     return True
+
+
+def _unlisted(edit: Edit, start: int, end: int) -> Edit | None:
+    """An edit of the list whose only item stands at start:end, as an edit of the item.
+
+    None where it changes one of the brackets, which are not part of the text, and not all of the list.
+    """
+    first, last = edit.start + start - 1, edit.end + start - 1
+    if (first, last) == (start - 1, end + 1):
+        return edit._replace(start=start, end=end, after=edit.after[1:-1])
+    return edit._replace(start=first, end=last) if start <= first and last <= end else None
 
 
 def opens_json(step: Transition) -> bool:

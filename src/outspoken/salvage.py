@@ -46,6 +46,8 @@ class Salvager(Sprinter):
 
     #: something outside of the text says that it ended where it was meant to
     proven = False
+    #: see `Region.ties`
+    ties = 1
     _granted = 0
 
     def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0, config: Config | None = None):
@@ -198,7 +200,7 @@ class Salvager(Sprinter):
         end = start + _NEAR
         known = coarse(self.automaton)
         if damage.plain:
-            there = known.says_call.search(self.buffer, damage.start - self.base, end) is not None
+            there = known.says_call.search(self.slice(damage.start, self.base + end)) is not None
             return True if there else False if final or len(self.buffer) > end else None
         if known.has_json:
             first = self.buffer[start : start + 1]
@@ -261,6 +263,7 @@ class Salvager(Sprinter):
             settings=builder.settings,
             effort=effort,
             nodes=self._nodes,
+            ties=self.ties,
         )
         self._spent += SEARCH
         way = recover(region)
@@ -273,6 +276,9 @@ class Salvager(Sprinter):
         """Do what the steps of a way say, unless that contradicts what was announced."""
         builder = self.builder
         draft = draft_of(builder, damage.frame, damage.start, self.slice)
+        if damage.outer is not self.automaton.home:
+            # the section's own opener may be missing; it stands before the call, and so is no part of the way
+            draft.edits += [edit for edit in builder.edits if edit.start <= damage.start]
         for taken in way.steps:
             self._do(draft, taken)
         if way.cut:
@@ -306,8 +312,9 @@ class Salvager(Sprinter):
             builder.doubt = "the call can be read in two ways that are as likely"
             builder.doubted = True
         if step is None:
-            builder.dropped(taken.end)
-            return
+            if taken.edits:
+                builder.dropped(taken.end)
+            return  # without a record it is a marker that the text cuts off, and was not read
         if taken.free:
             start, end = self._trimmed(step.terminal.short, taken.start, taken.end)
             if end > start:

@@ -97,6 +97,11 @@ class Trial(Machine):
             return False
         return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
 
+    def says_more(self) -> bool:
+        """Is it known already that what it read is not only text, as it was written?"""
+        begins = self.builder.begins()
+        return self.announced or (begins is not None and begins > self._begun_at)
+
     def rank(self, first: str | None) -> tuple[Any, ...]:
         """How good this reading is; the smallest is the best."""
         tools = self.builder.tools
@@ -137,7 +142,7 @@ class Trial(Machine):
         if self.begun:
             self.ended = True
             return False
-        step = paths.step(free.target, "find whole" if final else "find partial", HANDLERS)
+        step = self._step(free, "find whole" if final else "find partial")
         match = step.match(self.buffer, self.pos) if final else step.match(self.buffer, self.pos, partial=True)
         if match is None:
             self.failed = True
@@ -188,6 +193,7 @@ class Trial(Machine):
     def _as_text(self, after: int) -> bool:
         self._damage = None
         self.pos = max(self.pos, after - self.base)
+        self.builder.flush()  # text of an answer, which a stream has passed on, stands
         self.failed = not self.builder.segments
         if not self.failed:
             self.ended, self.damaged = True, UNREADABLE

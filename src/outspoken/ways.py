@@ -84,6 +84,8 @@ class Region:
     effort: Effort
     #: how many places and configurations may be looked at; counted down
     nodes: int
+    #: of ways that cost the same, the one that was found first is taken (1), or the one found last (-1)
+    ties: int = 1
     tokens: list[Token] = field(default_factory=list[Token])
 
 

@@ -1,0 +1,260 @@
+"""What `python -m tools.docs` writes: the table of formats, and a page with a diagram for each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
+import pytest
+
+from tools import docs
+from tools.checkout import Checkout
+from tools.docs import markdown, pages
+
+GRAMMAR = """\
+// format:  tiny
+// title:   A | B <tiny> *format*
+// models:  Tiny-1, Tiny-2
+// aliases: tiny_1
+// source:  the chat template
+//          of Tiny-1
+// trim:    reasoning
+// values:  text
+// opened:  <|start|>\\n
+// space:   unit
+// actions:
+//   tap = click(point=at|place)
+// example:
+//   Hi.<call>f ```x```</call>
+
+start: (TEXT | tool_call)*
+tool_call: _CALL_OPEN TOOL_NAME _GAP ARG_VALUE _CALL_CLOSE -> tool_call
+         | _CALL_OPEN action _CALL_CLOSE
+action: _AT ACTION_NAME
+broken_start: (TEXT | tool_call | _OTHER_OPEN tool_call)*
+
+_CALL_OPEN: "<call>"
+_CALL_CLOSE: "</call>\\n" | "</call>" | /<\\/c\\|all>/i
+_OTHER_OPEN: /<tools>/
+_GAP: " "
+_AT: "@"
+TOOL_NAME: /\\w+/
+ACTION_NAME: /\\w+/
+
+%import .shared.text (TEXT, ARG_VALUE)
+"""
+
+PAGE = """\
+<!-- Written by `python -m tools.docs`. -->
+
+# A | B &lt;tiny> \\*format\\*
+
+- format: `tiny`
+- aliases: `tiny_1`
+- models: Tiny-1, Tiny-2
+- source: the chat template of Tiny-1
+- grammar: [`tiny.lark`](../../tiny.lark)
+
+## Example
+
+````text
+Hi.<call>f ```x```</call>
+````
+
+`parse(response, format="tiny")` reads:
+
+```text
+format: tiny
+status: ok
+
+text 0-3
+  Hi.
+
+tool call 3-25: f
+  {}
+```
+
+## Syntax
+
+![The syntax of tiny as a railroad diagram](diagram.svg)
+
+## Markers
+
+| marker | written | read |
+|---|---|---|
+| `_CALL_OPEN` | `"<call>"` | `"<call>"` |
+| `TOOL_NAME` | the name | `/\\w+/` |
+| `_GAP` | `" "` | `" "` |
+| `_CALL_CLOSE` | `"</call>\\n"` | `"</call>"`, `/<\\/c\\\\|all>/i` |
+| `_AT` | `"@"` | `"@"` |
+| `ACTION_NAME` | the name | `/\\w+/` |
+| `_OTHER_OPEN` | never | `/<tools>/` |
+
+## Opening markers
+
+Each of these begins a segment of the format; what follows tells the formats that share one apart.
+
+| marker | also opens |
+|---|---|
+| `"<call>"` | no other |
+
+## Text and values
+
+- White space round reasoning belongs to the markup.
+- White space round text and bare values is kept.
+- A bare value has the type that the tool's schema says; without one, it is text.
+- Every prompt ends with `<|start|>\\n`, so no response begins with it.
+- Points are in the space `unit`.
+- Where a response is damaged, what the diagram shows at its end is read, too.
+
+## Actions
+
+| written | read as |
+|---|---|
+| `tap` | `click(point=at\\|place)` |
+
+## Corpus
+
+[`tests/corpus/tiny`](../../../tests/corpus/tiny) holds these responses, and
+[`tiny.ambr`](../../../snapshots/test_formats/tiny.ambr) what each is read as.
+
+- 2 sound: `one_call`, `two_calls`
+- 0 damaged: none
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with three formats, of which one is made up, and no pages."""
+    made = Checkout(tmp_path)
+    copytree(Checkout().grammars, made.grammars, ignore=ignore_patterns("pages", "compiled", "README.md"))
+    for name in made.names():
+        if name not in ("hermes", "text"):
+            made.grammar(name).unlink()
+    made.grammar("tiny").write_text(GRAMMAR, "utf-8")
+    folder = made.corpus / "tiny" / "ok"
+    folder.mkdir(parents=True)
+    for name in ("two_calls", "one_call"):
+        (folder / f"{name}.txt").write_text("Hi.<call>f x</call>", "utf-8")
+    (tmp_path / "README.md").write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
+    return made
+
+
+def test_everything_is_current(capsys: pytest.CaptureFixture[str]) -> None:
+    code = docs.main(["--check"])
+    assert (code, *capsys.readouterr()) == (0, "", "")
+
+
+def test_a_page_says_all_that_the_grammar_says(checkout: Checkout) -> None:
+    assert docs.main([], checkout) == 0
+    assert (checkout.grammars / "pages" / "tiny" / "README.md").read_text("utf-8") == PAGE
+
+
+def test_what_is_out_of_date_is_told_and_written(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = [
+        "README.md",
+        "grammars/pages/README.md",
+        *[
+            f"grammars/pages/{name}/{file}"
+            for name in ("hermes", "text", "tiny")
+            for file in ("README.md", "diagram.svg")
+        ],
+    ]
+    assert docs.main(["--check"], checkout) == 1
+    assert not (checkout.grammars / "pages").exists()
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [f"out of date: {path}" for path in expected]
+    assert told.err == "run `python -m tools.docs`\n"
+    assert docs.main([], checkout) == 0
+    assert capsys.readouterr().out.splitlines() == [f"written: {path}" for path in expected]
+    assert docs.main(["--check"], checkout) == 0
+    assert docs.main([], checkout) == 0
+    assert tuple(capsys.readouterr()) == ("", "")
+
+
+def test_the_table_stands_between_its_comments(checkout: Checkout) -> None:
+    docs.main([], checkout)
+    text = (checkout.root / "README.md").read_text("utf-8")
+    row = "| [`tiny`](grammars/pages/tiny/README.md) | A \\| B &lt;tiny> \\*format\\* | Tiny-1, Tiny-2 | `tiny_1` |"
+    assert text.startswith(f"Before.\n{docs.BEGIN}\n\n| format | notation | models | aliases |\n|---|---|---|---|\n")
+    assert text.endswith(f"{row}\n\n{docs.END}\nAfter.\n")
+    assert row.replace("grammars/pages/", "") in (checkout.grammars / "pages" / "README.md").read_text("utf-8")
+
+
+def test_the_pages_of_a_format_that_is_gone_are_removed(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    docs.main([], checkout)
+    checkout.grammar("tiny").unlink()
+    own = checkout.grammars / "pages" / "hermes" / "mine.txt"
+    own.write_text("Not generated.", "utf-8")
+    capsys.readouterr()
+    assert docs.main([], checkout) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "written: README.md",
+        "written: grammars/pages/README.md",
+        "removed: grammars/pages/tiny/README.md",
+        "removed: grammars/pages/tiny/diagram.svg",
+    ]
+    left = sorted(path.name for path in (checkout.grammars / "pages").iterdir())
+    assert (left, own.exists()) == (["README.md", "hermes", "text"], True)
+
+
+def test_what_cannot_be_made_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = checkout.root / "README.md"
+    readme.write_text("No table here.", "utf-8")
+    assert docs.main([], checkout) == 2
+    needed = f"README.md has no place for the table: it needs the lines {docs.BEGIN} and {docs.END}"
+    assert tuple(capsys.readouterr()) == ("", f"error: {needed}\n")
+    readme.unlink()
+    assert docs.main(["--check"], checkout) == 2
+    assert capsys.readouterr().err == f"error: [Errno 2] No such file or directory: '{readme}'\n"
+    assert not (checkout.grammars / "pages").exists()
+
+
+def test_a_grammar_that_cannot_be_used_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    path = checkout.grammar("tiny")
+    path.write_text(GRAMMAR.replace("// format:", "// form:"), "utf-8")
+    assert docs.main([], checkout) == 2
+    assert capsys.readouterr().err.startswith(f"error: {path}:1: the header has no field `form`\n")
+
+
+def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        docs.main(["--what"])
+    assert "unrecognized arguments: --what" in capsys.readouterr().err
+
+
+def test_the_links_of_all_pages_lead_somewhere() -> None:
+    folder = Checkout().grammars / "pages"
+    links = [
+        (path, link)
+        for path in sorted(folder.rglob("*.md"))
+        for link in re.findall(r"\]\(([\w./]+)\)", path.read_text("utf-8"))
+    ]
+    assert len(links) > 100
+    assert [(path, link) for path, link in links if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", "`a`"),
+        ("a`b", "``a`b``"),
+        ("```json", "```` ```json ````"),
+        ("x\n", "`x\\n`"),
+        ("\x1b[0m", "`\\x1b[0m`"),
+    ],
+)
+def test_code_spans(text: str, expected: str) -> None:
+    assert markdown.code(text) == expected
+
+
+def test_fences_are_longer_than_those_in_the_text() -> None:
+    assert markdown.fence("a") == "```text\na\n```"
+    assert markdown.fence("````\na\n````", "") == "`````\n````\na\n````\n`````"
+
+
+def test_of_many_formats_with_one_marker_some_are_named() -> None:
+    shown = pages.links([f"f{number:02}" for number in range(15)])
+    assert shown.startswith("[`f00`](../f00/README.md), ")
+    assert shown.endswith("[`f11`](../f11/README.md) and 3 others")

@@ -1,0 +1,268 @@
+"""Responses made from grammars: they cover the grammar, and are read as they were meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from outspoken import parse, registry
+from outspoken.values import to_json
+from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from tests.cases import CASES, FORMATS
+from tools import fuzz_values
+from tools.checkout import Checkout
+from tools.fuzz_map import Map, Step
+from tools.fuzz_patterns import Sampler, branches
+from tools.fuzz_reference import Meaning, read, said
+from tools.fuzz_spelling import Spelling
+from tools.generate import Generator, Response
+
+#: So many seeds take every step of every grammar, in every spelling.
+ENOUGH = 700
+
+every_format = pytest.mark.parametrize("format_", FORMATS)
+
+
+def responses(format_: str, number: int) -> list[Response]:
+    """The responses of the first seeds."""
+    generator = Generator(format_)
+    return [found for seed in range(number) if (found := generator.response(seed)) is not None]
+
+
+# the whole of a grammar
+
+
+@every_format
+def test_every_step_and_every_spelling_is_taken(format_: str) -> None:
+    """Every terminal of the parse table, in every state; every marker as it is written and in every way it is read."""
+    generator = Generator(format_)
+    steps, spellings = set(generator.map.steps), set(generator.spellings)
+    assert steps
+    for seed in range(ENOUGH):
+        found = generator.response(seed)
+        if found is not None:
+            steps -= found.steps
+            spellings -= found.spellings
+        if not steps and not spellings:
+            return
+    assert (sorted(steps), sorted(spellings, key=str)) == ([], [])
+
+
+@every_format
+def test_every_terminal_has_a_place(format_: str) -> None:
+    """The steps of the map speak of all terminals that the strict grammar uses."""
+    automaton = registry.automaton(format_)
+    used = {name for state in automaton.tables.states for name in state} & set(automaton.tables.terminals)
+    assert {step.terminal for step in Map(automaton).steps} == used
+
+
+@every_format
+def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
+    found = responses(format_, 100)
+    assert len(found) >= 90
+    for response in found:
+        for repair in ("none",) if response.strict else ("none", "strings"):
+            reply = parse(response.text, format_, repair=repair)
+            assert repr(said(reply)) == repr(response.meaning), response.text
+            assert (reply.status, reply.repairs) == ("ok", []), response.text
+
+
+@every_format
+def test_the_same_seed_gives_the_same_response(format_: str) -> None:
+    assert responses(format_, 12) == responses(format_, 12)
+
+
+@every_format
+def test_responses_differ(format_: str) -> None:
+    found = responses(format_, 40)
+    assert len({response.text for response in found}) >= 36
+    assert {response.strict for response in found} == {True, False}
+
+
+@every_format
+def test_a_response_holds_what_the_grammar_has_words_for(format_: str) -> None:
+    kinds = {segment[0] for response in responses(format_, 60) for segment in response.meaning.segments}
+    ends = {kind for config in Map(registry.automaton(format_)).places for kind in ended(config.config)}
+    assert kinds >= ends & {"tool_call", "action", "payload", "think", "json"}
+    assert "text" in kinds
+
+
+def ended(config: Any) -> set[str]:
+    """The frames that a step from a configuration ends."""
+    steps = [*config.markers, *config.islands]
+    return {kind for step in steps for op, kind in (*step.before, *step.after) if op == "end"}
+
+
+def test_a_grammar_whose_responses_never_read_as_meant(tmp_path: Path) -> None:
+    """A marker that no text can have: nothing is made that needs it, and nothing is raised."""
+    checkout = Checkout(tmp_path)
+    checkout.grammars.mkdir()
+    checkout.grammar("text").write_text(
+        dedent(
+            """\
+            // format:  text
+            // title:   Text
+            // models:  none
+            // source:  made up
+            // example:
+            //   Hi.
+
+            start: (TEXT | think)*
+            think: _OPEN REASONING _CLOSE
+            _OPEN: /<(?=never)a>/
+            _CLOSE: "</a>"
+            TEXT: /[\\\\s\\\\S]+/
+            REASONING: /[\\\\s\\\\S]+/
+            """
+        ),
+        "utf-8",
+    )
+    with checkout.in_use():
+        found = [Generator("text").response(seed) for seed in range(4)]
+    assert all("<a>" not in response.text for response in found if response is not None)
+    assert None in found
+
+
+# the second reader
+
+
+def test_the_second_reader_reads_the_corpus_as_the_first() -> None:
+    """Where the strict grammar accepts a text, both say the same; it accepts nearly all that is sound."""
+    accepted = 0
+    for case in CASES:
+        if case.options:
+            continue
+        meaning = read(registry.automaton(case.format), case.text)
+        if meaning is not None:
+            accepted += 1
+            assert repr(said(case.parse())) == repr(meaning) or case.parse().repairs, case
+            assert repr(said(parse(case.text, case.format, repair="none"))) == repr(meaning), case
+    assert accepted >= 350
+
+
+MEANINGS: dict[str, tuple[str, str, Meaning]] = {
+    "call": (
+        "hermes",
+        'Hi. <tool_call>{"arguments": {"a": 1}, "name": "f", "id": "x"}</tool_call> ',
+        Meaning((("text", "Hi."), ("tool_call", "f", {"a": 1}, "x"))),
+    ),
+    "reasoning at the end": (
+        "ui_tars",
+        "Thought:  so \nThought: then \n",
+        Meaning((("think", "so"), ("think", "then \n"))),
+    ),
+    "envelope": (
+        "json",
+        '{"toolCalls": [{"x": 1}], "content": "Hi.", "needsMoreWork": true}',
+        Meaning((("text", "Hi."),), ("unread-entry",), True, True),
+    ),
+    "json": ("json", '```json\n{"a": 1}\n```', Meaning((("text", "```json\n"), ("json", {"a": 1}), ("text", "\n```")))),
+    "repeated argument": (
+        "pythonic",
+        "[f(a=1, a=(2,))]",
+        Meaning((("tool_call", "f", {"a": [2]}, None),), ("repeated-argument",)),
+    ),
+    "id": (
+        "kimi_k2",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:3<|tool_call_argument_begin|>{}<|tool_call_end|>"
+        "<|tool_calls_section_end|>",
+        Meaning((("tool_call", "f", {}, "functions.f:3"),)),
+    ),
+    "payload": (
+        "suggestions",
+        "Hi.\n\nSUGGESTED_VALUES: [1]",
+        Meaning((("text", "Hi."), ("payload", "suggested_values", [1]))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_what_the_second_reader_reads(name: str) -> None:
+    format_, text, meaning = MEANINGS[name]
+    assert read(registry.automaton(format_), text) == meaning
+    assert said(parse(text, format_)) == meaning
+
+
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        ("hermes", "<tool_call>{}"),
+        ("hermes", '<tool_call>{"name": ""}</tool_call>'),
+        ("hermes", '<tool_call>{"name": "f", "arguments": 3}</tool_call>'),
+        ("hermes", '<tool_call>{"name": "f", "arguments": "x"}</tool_call>'),
+        ("ui_tars", "Action: click()"),
+    ],
+)
+def test_what_the_second_reader_has_no_opinion_of(format_: str, text: str) -> None:
+    assert read(registry.automaton(format_), text) is None
+
+
+# patterns
+
+
+PATTERNS = {
+    r"a|bc|[d-f]+": 2 + 1,
+    r"(?i:think(?:ing)?)": 0,
+    r"<\/?(?:x|y){2,3}>": 2,
+    r"[^\w\n\s]{1,4}": 0,
+    r"\d{1,9}\s*\S\W\D.": 0,
+    r"a*?b{0,99}(?=c)": 0,
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_samples_match_the_pattern(pattern: str) -> None:
+    sampler, taken = Sampler(Random(1)), set[tuple[int, int]]()
+    compiled = re.compile(pattern.removesuffix("(?=c)"))
+    found = {sampler.sample(pattern) for _ in range(100) if not taken.update(sampler.taken)}
+    assert all(compiled.fullmatch(sample) for sample in found)
+    assert len(found) > 3
+    assert len(branches(pattern)) == PATTERNS[pattern]
+    assert taken == branches(pattern)
+
+
+@every_format
+def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
+    """Without their look-arounds, which depend on what stands round them."""
+    sampler = Sampler(Random(format_))
+    for terminal in registry.automaton(format_).tables.terminals.values():
+        if terminal.short not in FREE_TEXT | ISLANDS and not re.search(r"\(\?(?:=|!|<[=!])", terminal.regex):
+            for _ in range(20):
+                assert re.fullmatch(terminal.regex, sampler.sample(terminal.regex))
+
+
+# values
+
+
+def test_values_survive_how_they_are_written() -> None:
+    random = Random(0)
+    for _ in range(300):
+        value = fuzz_values.value(random, ("</a>",))
+        assert to_json(parse_json(fuzz_values.as_json(random, value))) == to_json(value)
+        literal = eval(fuzz_values.as_python(random, value), {"__builtins__": {}})
+        assert to_json(parse_json(to_json(literal))) == to_json(value)
+
+
+def parse_json(text: str) -> Any:
+    import json
+
+    return json.loads(text)
+
+
+def test_what_is_nearly_a_marker_is_none() -> None:
+    random = Random(0)
+    found = {fuzz_values.broken(random, "</a>") for _ in range(40)}
+    assert "</a>" not in found
+    assert found >= {"<", "/a>", "</a", "< /a>"} - {"</a"}
+    assert fuzz_values.broken(random, "<>") == "<>"
+
+
+def test_steps_and_spellings_say_what_they_are() -> None:
+    generator = Generator("hermes")
+    assert Spelling("_CALL_OPEN", None) in generator.spellings
+    assert all(isinstance(step, Step) for step in generator.map.steps)

@@ -1,0 +1,100 @@
+"""The guide to a new format, followed to the letter in a copy of the project: what it shows is what happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+
+from tools.checkout import TOP
+
+GUIDE = TOP / "grammars" / "README.md"
+COPIED = ("grammars", "snapshots", "src", "tests", "tools")
+
+_FENCE = re.compile(r"^( *)```(\w+)(?: (\S+))?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_MORE = "…"
+
+
+class Step(NamedTuple):
+    """A file to be written, or a command with the lines that it prints, of which `…` stands for any number."""
+
+    path: str = ""
+    text: str = ""
+    command: str = ""
+    printed: tuple[str, ...] = ()
+
+
+def steps(guide: str) -> Iterator[Step]:
+    """What the guide's reader does, in order."""
+    for _, kind, path, text in _FENCE.findall(guide):
+        if path:
+            yield Step(path, dedent(text).removesuffix("\n") if kind == "text" else dedent(text))
+        elif kind == "console":
+            for block in re.split(r"^\$ ", dedent(text), flags=re.MULTILINE)[1:]:
+                command, *printed = block.splitlines()
+                yield Step(command=command, printed=tuple(printed))
+
+
+STEPS = list(steps(GUIDE.read_text("utf-8")))
+
+
+def arguments(command: str, folder: Path) -> list[str]:
+    """A command of the guide as it is run here: by this Python, and with the names of files for `*`."""
+    program, *rest = shlex.split(command)
+    found = {word: sorted(folder.glob(word)) for word in rest if word.endswith("*.txt")}
+    rest = [name for word in rest for name in ([str(p.relative_to(folder)) for p in found.get(word, ())] or [word])]
+    if program == "python":
+        return [sys.executable, *rest]
+    if program == "./tools/test":
+        return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *rest]
+    return [program, *rest]
+
+
+def is_shown(printed: list[str], shown: tuple[str, ...]) -> bool:
+    """Are these the lines that the guide shows?"""
+    if not shown:
+        return not printed
+    if shown[0] == _MORE:
+        return any(is_shown(printed[at:], shown[1:]) for at in range(len(printed) + 1))
+    return bool(printed) and printed[0].rstrip() == shown[0].rstrip() and is_shown(printed[1:], shown[1:])
+
+
+@pytest.mark.timeout(300)
+def test_every_step_of_the_guide(tmp_path: Path) -> None:
+    for name in COPIED:
+        copytree(TOP / name, tmp_path / name, ignore=ignore_patterns("__pycache__", ".hypothesis"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (tmp_path / name).write_bytes((TOP / name).read_bytes())
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {**inherited, "PYTHONPATH": f"{tmp_path / 'src'}{os.pathsep}{tmp_path}", "COLUMNS": "120"}
+    for step in STEPS:
+        if step.path:
+            (tmp_path / step.path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / step.path).write_bytes(step.text.encode())
+            continue
+        ran = subprocess.run(
+            arguments(step.command, tmp_path),
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            encoding="utf-8",
+        )
+        printed = (ran.stdout + ran.stderr).splitlines()
+        assert is_shown(printed, step.printed), f"$ {step.command}\n" + "\n".join(printed)
+        assert ran.returncode == any(line.startswith("error[") for line in step.printed), step.command
+
+
+def test_the_guide_has_steps() -> None:
+    assert sum(bool(step.command) for step in STEPS) >= 12
+    assert sum(bool(step.path) for step in STEPS) >= 6

@@ -1,0 +1,138 @@
+"""Formats tell by their renderers how they write calls, and responses with other markup are found to be like them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from outspoken import parse, render
+from tools.checkout import Checkout
+from tools.new_format.grammar import Fields, grammar
+from tools.new_format.likeness import likeness, likenesses, located, notations, rendered_notation
+from tools.new_format.notation import Notation
+from tools.new_format.samples import Unclear, slots_of_object, tokens
+from tools.new_format.trial import scratch, tried
+
+CHECKOUT = Checkout()
+CALLS = [{"name": "find_book", "arguments": {"title": "Moss"}}, {"name": "tell", "arguments": {"a": "x", "b": "y"}}]
+#: Formats in which more than the markup round the parts of a call counts, or that have no calls.
+OTHERS = {"harmony", "json", "suggestions", "text", "ui_tars"}
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, Notation]:
+    return notations(CHECKOUT, CHECKOUT.names())
+
+
+@pytest.fixture(scope="module")
+def room() -> Iterator[Checkout]:
+    with scratch(CHECKOUT) as made:
+        yield made
+
+
+MARKUP = {
+    "": [],
+    "\n<tool_call>\n<function=": ["\n<tool_call>", "\n<function="],
+    '">\n<parameter name="': ['">', '\n<parameter name="'],
+    "<｜a▁b｜>functions.": ["<｜a▁b｜>", "functions."],
+    "[CALLS] [{": ["[CALLS]", " [", "{"],
+    ")],\n": [")", "]", ",", "\n"],
+    '{"tool_name" : ': ["{", '"tool_name" :', " "],
+    "\n<<": ["\n<<"],
+}
+
+
+@pytest.mark.parametrize(("markup", "parts"), MARKUP.items())
+def test_tokens(markup: str, parts: list[str]) -> None:
+    assert tokens(markup) == parts
+    assert "".join(parts) == markup
+
+
+OBJECTS = {
+    '{"name": "f", "arguments": {}}': ["call"],
+    '{"args": {}, "name": "f", "more": 1}': ["call"],
+    '{"f": {"a": 1}}': ["quoted_name", "object"],
+    '{"tool_call_id": "7", "tool_name": "f", "parameters": {}}': ["quoted_id", "quoted_name", "object"],
+    '{"a": "b", "c": "d", "e": {}}': [],
+    '{"f": 1}': [],
+    '{"a": "f", "b": {}, "c": 1}': [],
+    "[1]": [],
+    "{": [],
+}
+
+
+@pytest.mark.parametrize(("text", "kinds"), OBJECTS.items())
+def test_objects_that_are_calls(text: str, kinds: list[str]) -> None:
+    slots = slots_of_object(text, 0)
+    assert [slot.kind for slot in slots] == kinds
+
+
+def test_every_format_tells_how_it_writes(known: dict[str, Notation]) -> None:
+    assert set(CHECKOUT.names()) - set(known) <= OTHERS
+    assert len(known) >= 10
+
+
+def test_a_notation() -> None:
+    told = rendered_notation("glm_4_5")
+    assert told is not None
+    assert told.markers == {
+        "call open": "<tool_call>",
+        "behind the name": "\n",
+        "argument open": "<arg_key>",
+        "before the value": "</arg_key>\n<arg_value>",
+        "value close": "</arg_value>\n",
+        "call close": "</tool_call>",
+        "reasoning open": "<think>\n",
+        "reasoning close": "\n</think>\n\n",
+    }
+
+
+def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, Notation], room: Checkout) -> None:
+    """What a format's renderer writes is enough to make a grammar that writes and reads the same."""
+    for name, told in known.items():
+        text = render(CALLS, name)
+        with tried(room, "made", grammar(told, Fields("made", "t", "m", "s", "e"))):
+            reply = parse(text, "made")
+            assert reply.diagnostics == [], name
+            assert [{"name": c.name, "arguments": c.arguments} for c in reply.tool_calls] == CALLS, name
+            assert render(CALLS, "made") == text, name
+
+
+def test_every_format_is_most_like_itself(known: dict[str, Notation]) -> None:
+    for name in known:
+        text = "Well." + render(CALLS, name) + render(CALLS, name)
+        found = likeness([text], name, known[name])
+        assert (found.calls, found.changes) == (4, 0), name
+        assert next(like.format for like in likenesses([text], known)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "format_", "calls"),
+    [
+        ('<a>{"name": "f", "arguments": {}}</a>', "hermes", [1]),
+        ('<a>{"name": "f", "arguments": {}}</a>\n<a>{"name": "g", "arguments": {}}</a>', "hermes", [2]),
+        ('<a>{"name": "f", "arguments": {}}</a> and <a>{"name": "g", "arguments": {}}</a>', "hermes", [1, 1]),
+        ('{"name": "f", "arguments": {}}', "hermes", []),
+        ("<a>{}</a>", "hermes", []),
+        ('<a>f<b>{"x": 1}', "deepseek_v3_1", [1]),
+        ("<a>f<b>[1]", "deepseek_v3_1", []),
+        ("plain", "glm_4_5", []),
+    ],
+)
+def test_located(text: str, format_: str, calls: list[int], known: dict[str, Notation]) -> None:
+    assert [len(sample.calls) for sample in located(text, known[format_])] == calls
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no call", "<b>bold</b> {1}", "<" * 500, "[" * 500, '<a>{"name": ' * 50, '{"f": ' * 500]
+)
+def test_no_likeness(text: str, known: dict[str, Notation]) -> None:
+    assert likenesses([text], known) == []
+
+
+def test_contradiction(known: dict[str, Notation]) -> None:
+    texts = ['<a>{"name": "f", "arguments": {}}</a>', '<b>{"name": "f", "arguments": {}}</b>']
+    with pytest.raises(Unclear) as caught:
+        likeness(texts, "hermes", known["hermes"])
+    assert str(caught.value) == "the markup before the first call differs: '<a>' and '<b>'"

@@ -1,0 +1,424 @@
+"""`python -m tools.show`: what it draws in a terminal, whole, and what it tells of every text of the corpus."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from outspoken import Reply, parse
+from tests.cases import CASES, Case
+from tools import browser
+from tools.checkout import Checkout
+from tools.show import main
+from tools.show import model as show_model
+from tools.show.model import show
+from tools.show.tree import Node
+
+GRAMMAR = r"""// format:  double_square
+// title:   Calls in square brackets
+// models:  Example-7B
+// aliases: squares
+// source:  made up for this test
+// trim:    text
+// example:
+//   Hi.
+//   [[call f {"a": 1}]]
+
+start: (TEXT | tool_call)*
+tool_call: _CALL_OPEN TOOL_NAME arguments _CALL_CLOSE
+arguments: JSON_OBJECT
+
+_CALL_OPEN: "\n[[call " | "[[call "
+_CALL_CLOSE: "]]"
+TOOL_NAME: /[a-z]+/
+TEXT: /.+/
+JSON_OBJECT: /\{.*\}/
+%import common.WS
+%ignore WS
+"""
+CALL = 'Hi.\n[[call f {"a": "x"}]]\nDone.'
+DAMAGED = 'Hi.\n[[call f {"a": "x" "b": 2}]]'
+
+
+class Ran(NamedTuple):
+    """The exit code and what was written."""
+
+    code: int
+    out: str
+    err: str = ""
+
+
+Tool = Callable[..., Ran]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with one format, and a corpus of two cases."""
+    folder = tmp_path / "tests" / "corpus" / "double_square" / "ok"
+    folder.mkdir(parents=True)
+    (tmp_path / "grammars").mkdir()
+    (tmp_path / "grammars" / "double_square.lark").write_text(GRAMMAR, "utf-8")
+    (folder / "one_call.txt").write_text(CALL, "utf-8")
+    (folder / "from_prefix.txt").write_text('f {"a": 1}]]', "utf-8")
+    (folder / "from_prefix.toml").write_text('prefix = "[[call "\n\n[[tools]]\nname = "g"\n', "utf-8")
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
+    """Runs the tool in that checkout, with some standard input, where it has so many columns."""
+
+    def run(*arguments: str, stdin: str = "", columns: int = 80) -> Ran:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = main(list(arguments), checkout)
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+# the terminal
+
+
+def test_a_sound_response_is_shown_side_by_side(tool: Tool) -> None:
+    assert tool("squares", "ok/one_call", columns=110) == Ran(
+        0,
+        r"""double_square-ok-one_call: double_square (as asked for), ok
+
+tokens                                      tree                             segments
+  0-4  TEXT         Hi.\n                   TEXT                             text 0-3
+ 4-11  _CALL_OPEN   [[call                  tool_call                          Hi.
+11-12  TOOL_NAME    f                         _CALL_OPEN                     tool call 4-25: f
+13-23  JSON_OBJECT  {"a": "x"}                TOOL_NAME                        {
+23-25  _CALL_CLOSE  ]]                        arguments                          "a": "x"
+25-31  TEXT         \nDone.                     JSON_OBJECT                    }
+                                              _CALL_CLOSE                    text 26-31
+                                            TEXT                               Done.
+""",
+    )
+
+
+def test_damage_is_shown_first_with_what_became_of_it(tool: Tool) -> None:
+    assert tool("squares", "-", stdin=DAMAGED) == Ran(
+        0,
+        r"""standard input: double_square (as asked for), repaired
+
+note[refused]: `JSON_OBJECT` cannot be read on here
+  --> double_square:2:20 (offset 23)
+   |
+ 2 | [[call f {"a": "x" "b": 2}]]
+   |                    ^ refused here
+   |
+   = note: as JSON: expecting ',' delimiter
+   = note: 4 to 32 was read again as damaged, at a cost of 2
+
+tokens
+  0-4  TEXT                    Hi.\n
+ 4-11  _CALL_OPEN              [[call
+11-12  TOOL_NAME               f
+13-30  JSON_OBJECT (repaired)  {"a": "x" "b": 2}
+30-32  _CALL_CLOSE             ]]
+
+tree
+TEXT
+tool_call
+  _CALL_OPEN
+  TOOL_NAME
+  arguments
+    JSON_OBJECT (repaired)
+  _CALL_CLOSE
+
+segments
+text 0-3
+  Hi.
+tool call 4-32: f, repaired
+  {
+    "a": "x",
+    "b": 2
+  }
+
+repairs
+  2:19 missing-comma (structure): '' read as ','
+
+warning[missing-comma]: a comma is missing
+  --> double_square:2:19 (offset 22)
+   |
+ 2 | [[call f {"a": "x" "b": 2}]]
+   |                   ^ missing here
+""",
+    )
+
+
+def after(title: str, out: str) -> str:
+    """What stands behind a title."""
+    return out.partition(f"\n{title}")[2]
+
+
+def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
+    ran = tool("squares", "ok/one_call", "--stream", "7")
+    assert ran.code == 0
+    assert (
+        after("stream, ", ran.out)
+        == r"""7 at a time
+    piece      events                                  held back
+ 7  Hi.\n[[c   TextDelta          "Hi."                \n[[c
+14  all f {    ToolCallStart      0 f
+               ToolCallDelta      0 "{"
+21  "a": "x    ToolCallDelta      0 "\"a\": \"x"
+28  "}]]\nDo   ToolCallDelta      0 "\"}"
+               ToolCallEnd        0 f({"a": "x"}), ok
+               TextDelta          "Do"
+31  ne.        TextDelta          "ne."
+31  (the end)
+
+the reply is the one of the whole text
+"""
+    )
+
+
+def test_what_is_refused_and_no_call_is_text(tool: Tool) -> None:
+    assert tool("squares", "-", stdin="Hi.\n[[call f 7]] no").out == (
+        r"""standard input: double_square (as asked for), ok
+
+note[refused]: the grammar has no place for what stands here
+  --> double_square:2:10 (offset 13)
+   |
+ 2 | [[call f 7]] no
+   |          ^ refused here
+   |
+   = note: expected in tool_call: `JSON_OBJECT`
+   = note: 4 to 11 is text
+
+tokens
+  0-4  TEXT         Hi.\n
+ 4-11  TEXT (text)  [[call
+11-19  TEXT         f 7]] no
+
+tree
+TEXT
+TEXT (text)
+TEXT
+
+segments
+text 0-19
+  Hi.
+  [[call f 7]] no
+"""
+    )
+
+
+def test_a_trace_shows_what_was_taken_back(tool: Tool) -> None:
+    ran = tool("squares", "-", "--trace", stdin="Hi.\n[[call f 7]] no", columns=120)
+    assert ran.code == 0
+    assert after("trace\n", ran.out) == (
+        r"""c0    0-4  TEXT                    Hi.\n                                   → c1
+c1   4-11  _CALL_OPEN (withdrawn)  [[call                                  → c2  begins tool_call
+c2  11-12  TOOL_NAME (withdrawn)   f                                       → c3
+c3  13-13  refused                 nothing that is acceptable stands here
+c1   4-11  text                    is text
+c1   4-11  TEXT (text)             [[call                                  → c1
+c1  11-19  TEXT                    f 7]] no                                → c1
+
+configurations: what each accepts
+c0  outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
+c1  outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
+c2  in tool_call: `TOOL_NAME`
+c3  in tool_call: `JSON_OBJECT`
+"""
+    )
+
+
+def test_text_without_a_marker_says_which_there_are(tool: Tool) -> None:
+    assert tool("squares", "-", stdin="\x1b[31mno").out == (
+        r"""standard input: double_square (as asked for), ok
+
+no opening marker of the format stands in the text; these open something:
+  `_CALL_OPEN` "\n[[call "
+
+tokens
+0-7  TEXT  \x1b[31mno
+
+tree
+TEXT
+
+segments
+text 0-7
+  \x1b[31mno
+"""
+    )
+
+
+def test_a_call_that_is_cut_is_not_completed(tool: Tool) -> None:
+    out = tool("squares", "-", stdin='[[call f {"a": 1').out
+    assert after("tree\n", out).startswith(
+        "tool_call (not completed)\n  _CALL_OPEN\n  TOOL_NAME\n  JSON_OBJECT (cut)\n\n"
+    )
+    assert "11-" not in after("tree\n", out)
+
+
+def test_the_options_beside_a_case_apply(tool: Tool) -> None:
+    out = tool("squares", "double_square-ok-from_prefix").out
+    assert "-7-0  _CALL_OPEN" in out
+    assert "warning[unknown-tool]: there is no tool `f`" in out
+
+
+def test_options_that_are_given_go_before_those_beside_a_case(tool: Tool, tmp_path: Path) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text('[{"name": "f"}]', "utf-8")
+    assert "unknown-tool" not in tool("squares", "ok/from_prefix", "--tools", str(tools)).out
+    assert "tool call" not in tool("squares", "ok/from_prefix", "--prefix", "").out
+    assert tool("squares", "-", "--prefix", r"\n[[call ", stdin='g {"a": 1}]]').out.count("tool call") == 1
+
+
+def test_a_file_of_the_corpus_brings_its_options(tool: Tool, checkout: Checkout) -> None:
+    path = checkout.corpus / "double_square" / "ok" / "from_prefix.txt"
+    assert tool("squares", str(path)) == tool("squares", "ok/from_prefix")
+
+
+def test_an_edited_grammar_counts_at_once(tool: Tool, checkout: Checkout) -> None:
+    path = checkout.grammar("double_square")
+    path.write_text(path.read_text("utf-8").replace("[a-z]+", "[A-Z]+"), "utf-8")
+    assert "expected in tool_call: `TOOL_NAME`" in tool("squares", "ok/one_call").out
+
+
+def test_a_stream_that_is_read_otherwise_is_told(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(text: str, format: str, **options: Any) -> Reply:
+        return parse(text + "!", format, **options)
+
+    monkeypatch.setattr(show_model, "parse", other)
+    ran = tool("squares", "-", "--stream", "3", stdin="Hi.")
+    assert ran.code == 1
+    assert after("the stream", ran.out).startswith(" is read otherwise than the whole text\n--- whole\n+++ streamed\n")
+    assert '-  "raw": "Hi.!",\n+  "raw": "Hi.",\n' in ran.out
+
+
+WRONG = {
+    "an unknown format": (
+        ["squars", "ok/one_call"],
+        "there is no format `squars`; did you mean `squares` or `double_square`?"
+        " (`outspoken formats` lists all 2 names)",
+    ),
+    "an unknown case": (
+        ["squares", "ok/two"],
+        "there is no file `ok/two`, and no case of the corpus of that name (the cases lie in"
+        " tests/corpus/double_square)",
+    ),
+    "no file and no case": (
+        ["squares", "n\x1bope"],
+        r"there is no file `n\x1bope`, and no case of the corpus of that name (the cases lie in tests/corpus)",
+    ),
+    "a case of no format": (
+        ["auto", "ok/one_call"],
+        "`ok/one_call` is a case of which format? Write `<format>-ok-one_call`",
+    ),
+    "no number": (["squares", "-", "--stream", "0"], "argument --stream: `0` is not a number of characters"),
+    "no file": (["squares"], "the following arguments are required: FILE"),
+    "no tools": (["squares", "-", "--tools", "/no"], "cannot read `/no`: No such file or directory"),
+    "a page nowhere": (["squares", "-", "--html", "/no/x"], "cannot write `/no/x`: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_use_is_one_line(tool: Tool, arguments: list[str], message: str) -> None:
+    assert tool(*arguments) == Ran(2, "", f"show: error: {message}\n")
+
+
+def test_a_case_that_cannot_be_read_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+    (checkout.corpus / "double_square" / "ok" / "from_prefix.toml").write_text("prefix = ", "utf-8")
+    ran = tool("squares", "ok/from_prefix")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("show: error: cannot read the case tests/corpus/double_square/ok/from_prefix.txt: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+    path = checkout.grammar("double_square")
+    path.write_text(path.read_text("utf-8").replace("JSON_OBJECT\n", "MISSING\n"), "utf-8")
+    ran = tool("squares", "ok/one_call")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_auto_tells_which_formats_were_tried() -> None:
+    shown = show("A <tool_call> opens it.", "it", "auto")
+    assert [(step.kind, step.start, step.name) for step in shown.steps if not step.is_token] == [
+        ("tried", 2, "no format reads this: hermes, qwen3_coder")
+    ]
+    assert shown.refusals[0].splitlines()[:2] == [
+        "note[unclaimed]: a marker stands here, and no format reads on from it",
+        "  --> text:1:3 (offset 2)",
+    ]
+    assert '   = note: hermes: refused at 14; expected in tool_call: `_BRACE_OPEN` "{"' in shown.refusals[0]
+
+
+# the browser that the tests of the page need
+
+
+def test_a_browser_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(browser.BROWSER, sys.executable)
+    monkeypatch.setenv(browser.DRIVER, sys.executable)
+    assert browser.find() == (sys.executable, sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        (browser.BROWSER, "/no/browser", "there is no browser: OUTSPOKEN_BROWSER=/no/browser is none"),
+        (browser.DRIVER, "/no/driver", "there is no driver: OUTSPOKEN_CHROMEDRIVER=/no/driver is none"),
+        ("PATH", "/no", "there is no browser: neither OUTSPOKEN_BROWSER nor the PATH names one"),
+    ],
+)
+def test_a_missing_browser_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variable: str, value: str, message: str
+) -> None:
+    for name in (browser.BROWSER, browser.DRIVER):
+        monkeypatch.setenv(name, sys.executable)
+    if variable == "PATH":
+        monkeypatch.delenv(browser.BROWSER)
+    monkeypatch.setenv(variable, value)
+    assert browser.main() == 1
+    assert capsys.readouterr() == ("", f"{message}\n")
+
+
+# every text of the corpus
+
+
+def leaves(nodes: list[Node | int]) -> Iterator[int]:
+    """The tokens of a tree, in its order."""
+    for node in nodes:
+        if isinstance(node, int):
+            yield node
+        else:
+            yield from leaves(node.children)
+
+
+@pytest.mark.parametrize("size", [0, 5])
+@pytest.mark.parametrize("name", ["", "auto"])
+def test_what_is_shown_of_the_corpus_is_what_is_read(name: str, size: int) -> None:
+    for case in CASES:
+        shown = show(case.text, str(case), name or case.format, size=size, **case.options)
+        assert not shown.difference, case
+        check_tokens(case, shown)
+        assert shown.moments[-1].arrived == len(case.text)
+        assert shown.moments[-1].held == ()
+        for moment in shown.moments:
+            assert all(0 <= start < end <= moment.arrived for start, end in moment.held), case
+
+
+def check_tokens(case: Case, shown: show_model.Shown) -> None:
+    """Tokens are in order, and only white space stands between them; the tree holds them in this order."""
+    at = -len(shown.prefix)
+    for token in shown.tokens:
+        assert at <= token.start <= token.end, case
+        assert not shown.slice(at, token.start).strip(), case
+        assert token.text == shown.slice(token.start, token.end), case
+        at = token.end
+    assert not shown.slice(at, len(case.text)).strip(), case
+    numbers = list(leaves(shown.tree))
+    assert numbers == sorted(set(numbers)), case
+    assert all(n in numbers for n, token in enumerate(shown.tokens) if token.text or token.mark), case

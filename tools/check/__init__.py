@@ -1,0 +1,175 @@
+"""Says what is wrong with a grammar or missing from it. Run as `python -m tools.check [NAME ...] [--explain]`.
+
+Without a name, all formats and the shared files are checked. Notes are shown for the formats that are named; they are
+no faults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+from outspoken import Diagnostic, UnknownFormatError
+from outspoken.errors import GrammarError
+from outspoken.grammar import compile_grammar
+from outspoken.header import Header
+from outspoken.registry import automaton
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .corpus import check_corpus
+from .doubt import check_doubt
+from .finding import SEVERITIES, Finding, Page
+from .grammar import check_grammar
+from .header import BANNED, check_header
+from .loading import syntax
+from .reading import check_detection, check_example
+from .rules import check_file, unused
+from .terminals import check_terminals
+from .writing import check_current, check_writing
+
+#: What keeps a grammar from being used at all, so that it is not asked how it reads and writes.
+_UNREADABLE = frozenset(
+    {
+        "bad-name",
+        "banned-name",
+        "bad-action",
+        "missing-import",
+        "grammar-syntax",
+        "mixed-case",
+        "undefined",
+        "bad-pattern",
+        "endless-rule",
+    }
+)
+
+
+def check(checkout: Checkout, name: str) -> list[Diagnostic]:
+    """What is wrong with the format of a name: its header, its rules, its corpus, how it is read and written.
+
+    Errors come first, then warnings, then notes; each has its place in the grammar's file or in one of the corpus, and
+    that file's path as its `format`. Raises UnknownFormatError where there is no grammar of exactly this name.
+    """
+    with checkout.in_use():
+        return [finding.diagnostic for finding in findings(checkout, name)]
+
+
+def findings(checkout: Checkout, name: str) -> list[Finding]:
+    """What `check` says, with explanations. The checkout has to be in use, so that many formats are checked fast."""
+    path = checkout.existing(name)
+    page = Page.of(checkout, path)
+    try:
+        source = Source.of(path)
+    except UnicodeDecodeError:
+        return [page.finding("no-text", f"`{page.shown}` is no text", page.top, helps=["write it as UTF-8"])]
+    header, found = check_header(checkout, source, page)
+    found += check_grammar(checkout, source, page)
+    codes = {finding.diagnostic.code for finding in found}
+    if header is not None and codes.isdisjoint(_UNREADABLE):
+        try:
+            tables = compile_grammar(path)
+        except GrammarError as error:
+            if not found:
+                found.append(page.finding("grammar-refused", error.message, page.line(error.line), helps=error.helps))
+        else:
+            found += check_terminals(checkout, source, tables)
+            found += _in_use(checkout, header, source, page)
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.diagnostic.severity))
+
+
+def _in_use(checkout: Checkout, header: Header, source: Source, page: Page) -> list[Finding]:
+    """What is wrong with how a grammar that can be used reads and writes."""
+    try:
+        automaton(source.path.stem)
+    except RecursionError:
+        helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
+        return [page.finding("endless-nesting", "a rule nests in itself without end", page.top, helps=helps)]
+    found = [*check_example(header, source, page)]
+    cases, wrong = check_corpus(checkout, source.path.stem, page)
+    found += wrong
+    found += check_doubt(cases)
+    found += check_detection(checkout, header, source, page, cases)
+    found += check_writing(header, source, page, cases)
+    found += check_current(checkout, source, page, cases)
+    return found
+
+
+def check_shared(checkout: Checkout) -> list[Diagnostic]:
+    """What is wrong with the files that grammars import, and which files are no grammars."""
+    return [finding.diagnostic for finding in shared_findings(checkout)]
+
+
+def shared_findings(checkout: Checkout) -> list[Finding]:
+    """What `check_shared` says, with explanations."""
+    paths = sorted((checkout.grammars / "shared").glob("*.lark"))
+    known = {*paths, *[checkout.grammar(name) for name in checkout.names()]}
+    found: list[Finding] = []
+    for path in sorted(checkout.grammars.rglob("*.lark")):
+        page = Page.of(checkout, path)
+        if path not in known:
+            helps = ["grammars lie in `grammars`, what they import in `grammars/shared`"]
+            found.append(page.finding("other-file", "this grammar has no place here", page.top, helps=helps))
+        elif path in paths and path.stem in BANNED:
+            message = f"a grammar cannot be called `{path.stem}`: Lark has its own"
+            found.append(page.finding("banned-name", message, page.top, helps=["name it after what is in it"]))
+    everything = [Source.of(path) for path in sorted(known)]
+    for path in paths:
+        source, page = Source.of(path), Page.of(checkout, path)
+        wanted = {i.name for other in everything for i in other.imports if other.imported_file(i) == path}
+        found += syntax(source, page) or [
+            *check_file(checkout, source, page),
+            *unused(source, page, frozenset(wanted)),
+        ]
+    return found
+
+
+def _shown(found: list[Finding], explain: bool, notes: bool) -> Iterator[str]:
+    for finding in found:
+        if notes or finding.diagnostic.severity != "note":
+            yield finding.diagnostic.frame()
+            if explain and finding.explanation:
+                yield finding.explanation
+            yield ""
+
+
+def summary(found: list[Finding]) -> str:
+    """How many findings there are of each severity; `sound` where there is no error and no warning."""
+    counts = Counter([finding.diagnostic.severity for finding in found])
+    parts = [f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s]]
+    is_sound = not counts["error"] and not counts["warning"]
+    return ", ".join([*(["sound"] if is_sound else []), *parts])
+
+
+def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
+    """Print what is wrong, and return 1 where that is an error or a warning, 2 for wrong use."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.check", description="Say what is wrong with a grammar or missing from it."
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="a format; all of them where none is named")
+    parser.add_argument("--explain", action="store_true", help="print both derivations of each conflict")
+    options = parser.parse_args(arguments)
+    checkout = checkout or Checkout()
+    names: list[str] = options.names or checkout.names()
+    try:
+        for name in names:
+            checkout.existing(name)
+    except UnknownFormatError as error:
+        print(error, file=sys.stderr)
+        return 2
+    failed = False
+    with checkout.in_use():
+        for name in dict.fromkeys(names):
+            failed |= _report(name, findings(checkout, name), options.explain, bool(options.names))
+        if not options.names:
+            failed |= _report("shared", shared_findings(checkout), options.explain, False)
+    return int(failed)
+
+
+def _report(name: str, found: list[Finding], explain: bool, notes: bool) -> bool:
+    """Print the findings of one format and a line that sums them up. Returns whether one is an error or a warning."""
+    for line in _shown(found, explain, notes):
+        print(line)
+    print(f"{name}: {summary(found)}")
+    return any(finding.diagnostic.severity != "note" for finding in found)

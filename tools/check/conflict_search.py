@@ -1,0 +1,210 @@
+"""The shortest texts that show where a parser does not know what to do, and how they can be read.
+
+A parser whose actions clash is run with all of them at once: from a stack, a terminal leads to several. Dijkstra's
+algorithm over these stacks finds the shortest text at which two actions of a clash can both go on, and over pairs of
+stacks the shortest rest that suits both. Every search is bounded.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, NamedTuple, TypeVar
+
+from outspoken.tables import END
+
+from .conflict_machine import Clash, LrMachine, Stack, Step
+
+#: So many stacks, and pairs of stacks, are looked at.
+_MOST_STACKS, _MOST_PAIRS = 4000, 3000
+
+#: The action of a clash that reads the terminal. The other actions are the productions that end.
+GO_ON = -1
+
+_Place = TypeVar("_Place", bound=Hashable)
+
+
+class Read(NamedTuple):
+    """A terminal that was read, and the productions that ended before it."""
+
+    terminal: str
+    ended: tuple[int, ...]
+
+
+class Way(NamedTuple):
+    """A way through a clash by one of its actions: all that was read up to the terminal, and the stack after it."""
+
+    action: int
+    reads: tuple[Read, ...]
+    stack: Stack
+
+
+class Meeting(NamedTuple):
+    """What a clash can do behind the shortest text that leads to it.
+
+    `ways` are those by the actions that can go on; of one action there may be several, in one row. Where `is_real` is
+    false, no text was found behind which two actions can go on; then each row comes from a text of its own.
+    """
+
+    clash: Clash
+    ways: tuple[tuple[Way, ...], ...]
+    is_real: bool
+
+
+class Pair(NamedTuple):
+    """Two readings to the end of the text; `is_same` says that it is the same text.
+
+    An end that was not found within the bound is open.
+    """
+
+    first: Way
+    second: Way
+    is_same: bool
+
+
+#: What leads on from a place: the terminal, how each of the readings reads it, and the place behind it.
+_Onward = Callable[[_Place], Iterable[tuple[str, tuple[Read, ...], _Place]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit(Generic[_Place]):
+    """A place, what was read last to come to it, and the place before."""
+
+    place: _Place
+    read: tuple[Read, ...] = ()
+    before: _Visit[_Place] | None = None
+
+    def trail(self) -> tuple[_Place, list[tuple[Read, ...]]]:
+        """Where the walk started, and all that was read since."""
+        rows: list[tuple[Read, ...]] = []
+        visit = self
+        while visit.before is not None:
+            rows.append(visit.read)
+            visit = visit.before
+        return visit.place, rows[::-1]
+
+
+class Search:
+    """Searches in one parser. `costs` says how long the text of each terminal is."""
+
+    def __init__(self, machine: LrMachine, start: int, costs: Mapping[str, int]) -> None:
+        self._machine, self._start = machine, (start,)
+        self._costs = {name: costs.get(name, 1) + 1 for name in {*machine.terminals, END}}
+
+    def meetings(self, clashes: Iterable[Clash]) -> dict[Clash, Meeting]:
+        """The first meeting of each clash; those that are not met within the bound are left out."""
+        waiting = {(clash.state, clash.terminal): clash for clash in clashes}
+        found: dict[Clash, Meeting] = {}
+        alone: dict[Clash, dict[int, tuple[Way, ...]]] = {}
+        for visit in self._walk([self._start], self._onward, _MOST_STACKS):
+            for clash, rows in self._met(visit, waiting):
+                for row in rows:
+                    alone.setdefault(clash, {}).setdefault(row[0].action, row)
+                if len(rows) > 1:
+                    found[clash] = Meeting(clash, tuple(rows), True)
+                    waiting.pop((clash.state, clash.terminal), None)
+            if not waiting:
+                break
+        for clash in waiting.values():
+            found[clash] = Meeting(clash, tuple(alone.get(clash, {}).values()), False)
+        return found
+
+    def _met(
+        self, visit: _Visit[Stack], waiting: Mapping[tuple[int, str], Clash]
+    ) -> Iterator[tuple[Clash, list[tuple[Way, ...]]]]:
+        """The clashes that a stack leads to, with the ways through them."""
+        for terminal in self._machine.expected(visit.place) if visit.place else ():
+            for ended, reached in self._machine.closures(visit.place, terminal):
+                clash = waiting.get((reached[-1], terminal))
+                if clash is not None:
+                    reads = tuple([row[0] for row in visit.trail()[1]])
+                    yield clash, self._rows(clash, reached, reads, ended)
+
+    def _onward(self, stack: Stack) -> Iterator[tuple[str, tuple[Read, ...], Stack]]:
+        """All ways to read on from a stack; from the end of the text there is none."""
+        for terminal in self._machine.expected(stack) if stack else ():
+            for step in self._machine.steps(stack, terminal):
+                yield terminal, (Read(terminal, step.ended),), step.stack
+
+    def _rows(
+        self, clash: Clash, stack: Stack, reads: tuple[Read, ...], ended: tuple[int, ...]
+    ) -> list[tuple[Way, ...]]:
+        """For each action that can go on from a stack at the clash, the ways to read the terminal by it."""
+        machine, terminal = self._machine, clash.terminal
+        rows: list[tuple[Way, ...]] = []
+        for action in (*([GO_ON] if clash.shifts else []), *clash.ends):
+            steps: list[Step] = []
+            if action == GO_ON:
+                target = machine.shifts[stack[-1]][terminal]
+                steps = [Step((), (*stack, target))]
+            else:
+                after = machine.reduced(stack, action)
+                if after is not None:
+                    steps = [s._replace(ended=(action, *s.ended)) for s in machine.steps(after, terminal)]
+            if steps:
+                row = [Way(action, (*reads, Read(terminal, (*ended, *s.ended))), s.stack) for s in steps]
+                rows.append(tuple(row))
+        return rows
+
+    def pair(self, meeting: Meeting) -> Pair | None:
+        """Two readings of a meeting to their ends: of one text where there is one, else each of its shortest text."""
+        if len(meeting.ways) < 2:
+            return None
+        if meeting.is_real:
+            common = self._common(meeting)
+            if common is not None:
+                return common
+        first, second = meeting.ways[0][0], meeting.ways[1][0]
+        return Pair(self.completed(first), self.completed(second), False)
+
+    def completed(self, way: Way) -> Way:
+        """A way with the shortest rest of a text, if one is found."""
+        for visit in self._walk([way.stack], self._onward, _MOST_STACKS):
+            if not visit.place:
+                return Way(way.action, (*way.reads, *[row[0] for row in visit.trail()[1]]), ())
+        return way
+
+    def _common(self, meeting: Meeting) -> Pair | None:
+        """The shortest text that both actions read to the end."""
+        machine = self._machine
+        starts: dict[tuple[Stack, Stack], tuple[Way, Way]] = {}
+        for i, row in enumerate(meeting.ways):
+            for other in meeting.ways[i + 1 :]:
+                for one, two in ((a, b) for a in row for b in other):
+                    starts.setdefault((one.stack, two.stack), (one, two))
+
+        def onward(pair: tuple[Stack, Stack]) -> Iterator[tuple[str, tuple[Read, ...], tuple[Stack, Stack]]]:
+            one, two = pair
+            both = sorted({*machine.expected(one)} & {*machine.expected(two)}) if one and two else ()
+            for terminal in both:
+                for a in machine.steps(one, terminal):
+                    for b in [a] if one == two else machine.steps(two, terminal):
+                        yield terminal, (Read(terminal, a.ended), Read(terminal, b.ended)), (a.stack, b.stack)
+
+        for visit in self._walk(list(starts), onward, _MOST_PAIRS):
+            if visit.place == ((), ()):
+                start, rows = visit.trail()
+                one, two = starts[start]
+                return Pair(
+                    Way(one.action, (*one.reads, *[row[0] for row in rows]), ()),
+                    Way(two.action, (*two.reads, *[row[1] for row in rows]), ()),
+                    True,
+                )
+        return None
+
+    def _walk(self, starts: list[_Place], onward: _Onward[_Place], most: int) -> Iterator[_Visit[_Place]]:
+        """Dijkstra's algorithm: places in the order of the length of the text that leads to them."""
+        tie = count()
+        queue = [(0, next(tie), _Visit(start)) for start in starts]
+        seen: set[_Place] = set()
+        while queue and len(seen) < most:
+            cost, _, visit = heapq.heappop(queue)
+            if visit.place in seen:
+                continue
+            seen.add(visit.place)
+            yield visit
+            for terminal, read, target in onward(visit.place):
+                if target not in seen:
+                    heapq.heappush(queue, (cost + self._costs[terminal], next(tie), _Visit(target, read, visit)))

@@ -1,0 +1,183 @@
+"""Conflicts in the words of the grammar's author: rules as they are written, with their places, and derivations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from outspoken.tables import END
+from outspoken.vocabulary import short
+from tools.source import QUOTED, Definition, Source
+
+from .conflict_machine import Item, LrMachine, Production
+from .conflict_search import Read
+
+#: Of a repetition, and of a rule, at most so many parts are shown.
+_MOST_ALTERNATIVES, _MOST_SYMBOLS = 3, 7
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a derivation: a rule with what it is made of, or a terminal with its text."""
+
+    name: str
+    parts: tuple[Node, ...] = ()
+    text: str = ""
+    is_repetition: bool = False
+
+    def lines(self, indent: str = "  ", within: str = "") -> Iterator[str]:
+        """The derivation as an indented tree. A repetition is one node, however often it goes round."""
+        if not (self.is_repetition and self.name == within):
+            yield f"{indent}{self.name}" + (f"  {_quoted(self.text)}" if self.text else "")
+            indent += "  "
+        for part in self.parts:
+            yield from part.lines(indent, self.name if self.is_repetition else "")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"') + '"'
+
+
+@dataclass(frozen=True)
+class Place:
+    """A span in a grammar file."""
+
+    source: Source
+    span: tuple[int, int]
+
+    @property
+    def line(self) -> int:
+        """The number of its first line, counted from 1."""
+        return self.source.text.count("\n", 0, self.span[0]) + 1
+
+
+class Words:
+    """Speaks of the productions of a parser, whose grammar is `source`. `texts` are the texts of the terminals."""
+
+    def __init__(self, source: Source, machine: LrMachine, texts: Mapping[str, str]) -> None:
+        self._source, self._machine, self._texts = source, machine, texts
+
+    @cached_property
+    def _repetitions(self) -> dict[str, list[Production]]:
+        """What is repeated, by the name that Lark gave to the repetition."""
+        found: dict[str, list[Production]] = {}
+        for production in self._machine.productions:
+            if production.is_repetition and production.name not in production.symbols:
+                found.setdefault(production.name, []).append(production)
+        return found
+
+    def symbol(self, name: str) -> str:
+        """A symbol as the author wrote it."""
+        if name not in self._repetitions:
+            return short(name)
+        bodies = [" ".join(map(self.symbol, p.symbols)) for p in self._repetitions[name]]
+        more = [*bodies[: _MOST_ALTERNATIVES - 1], "..."] if len(bodies) > _MOST_ALTERNATIVES else bodies
+        inner = " | ".join(more)
+        return f"{inner}+" if inner.isidentifier() else f"({inner})+"
+
+    def item(self, item: Item) -> str:
+        """A production with a dot where the reader stands in it."""
+        production = self._machine.productions[item.production]
+        symbols = [self.symbol(name) for name in production.symbols]
+        before, after = symbols[: item.read], symbols[item.read :]
+        before = ["...", *before[-_MOST_SYMBOLS:]] if len(before) > _MOST_SYMBOLS + 1 else before
+        after = [*after[:_MOST_SYMBOLS], "..."] if len(after) > _MOST_SYMBOLS + 1 else after
+        return f"{short(production.owner)}: {' '.join([*before, '.', *after])}"
+
+    def owner(self, number: int) -> str:
+        """The rule in which a production was written."""
+        return short(self._machine.productions[number].owner)
+
+    def next_terminal(self, name: str) -> str:
+        """A terminal as what comes next."""
+        return "the text ends" if name == END else f"`{short(name)}` comes next"
+
+    def text(self, reads: tuple[Read, ...]) -> str:
+        """The text of terminals that were read."""
+        return "".join([self._texts.get(read.terminal, "") for read in reads])
+
+    def place(self, item: Item) -> Place | None:
+        """Where an item stands: its next symbol, or all of it where it is at its end."""
+        production = self._machine.productions[item.production]
+        found = self._source.resolve(production.owner)
+        if found is None:
+            return None
+        source, definition = found
+        spans = _aligned(source, definition, production, set(self._repetitions))
+        if item.read < len(production.symbols) and spans.get(item.read):
+            return Place(source, spans[item.read])
+        if spans:
+            return Place(source, (min(spans.values())[0], max(spans.values())[1]))
+        return Place(source, source.find(short(definition.name), *definition.span) or definition.span)
+
+    def derivation(self, reads: tuple[Read, ...]) -> list[Node]:
+        """What was built of a text: one tree where it was read to its end, else what stood side by side."""
+        made: list[Node] = []
+        for read in reads:
+            for number in read.ended:
+                production = self._machine.productions[number]
+                size = len(production.symbols)
+                parts = tuple(made[len(made) - size :]) if size else ()
+                del made[len(made) - size :]
+                name = self.symbol(production.name) if production.is_repetition else short(production.name)
+                made.append(Node(name, parts, is_repetition=production.is_repetition))
+            if read.terminal != END:
+                made.append(Node(short(read.terminal), text=self._texts.get(read.terminal, "")))
+        return made
+
+
+def _aligned(
+    source: Source, definition: Definition, production: Production, repetitions: set[str]
+) -> dict[int, tuple[int, int]]:
+    """Where the symbols of a production stand on the right side of a rule, by their number.
+
+    Lark does not say that. Of all places where the names follow each other, the one counts that leaves out least of
+    what has to stand there, and then the shortest.
+    """
+    wanted = [(i, short(name)) for i, name in enumerate(production.symbols) if name not in repetitions]
+    words = _words(source, definition)
+    best: tuple[Any, dict[int, tuple[int, int]]] | None = None
+    for first, word in enumerate(words):
+        found: dict[int, _Word] = {}
+        at = first
+        for i, name in wanted:
+            at = next((n for n in range(at, len(words)) if words[n].name == name), len(words))
+            if at == len(words) or (not found and at != first) or words[at].alternative != word.alternative:
+                break
+            found[i] = words[at]
+            at += 1
+        if not found or len(found) < len(wanted):
+            continue
+        outside = production.is_repetition and not all(one.optional for one in found.values())
+        there = [one for one in words if one.alternative == word.alternative and not one.optional]
+        missed = 0 if production.is_repetition else sum(one not in found.values() for one in there)
+        spans = {i: one.span for i, one in found.items()}
+        price = outside, missed, max(spans.values())[1] - min(spans.values())[0]
+        if best is None or price < best[0]:
+            best = price, spans
+    return best[1] if best else {}
+
+
+class _Word(NamedTuple):
+    """A name on the right side of a rule: which of the alternatives it stands in, and whether it may be left out."""
+
+    name: str
+    span: tuple[int, int]
+    alternative: int
+    optional: bool
+
+
+def _words(source: Source, definition: Definition) -> list[_Word]:
+    found: list[_Word] = []
+    at = definition.span[1] - len(definition.body)
+    depth = alternative = 0
+    for name, span in source.words(definition):
+        between = QUOTED.sub("", source.bare[at : span[0]])
+        for char in between:
+            depth += (char in "([") - (char in ")]")
+            alternative += char == "|" and not depth
+        at = span[1]
+        found.append(_Word(name, span, alternative, depth > 0 or source.bare[at : at + 1] in ("?", "*", "+")))
+    return found

@@ -1,0 +1,207 @@
+"""Conflicts of a grammar: where its parser cannot know how to read on, the shortest text that shows it, both readings.
+
+A grammar is LALR(1): one terminal ahead has to be enough to know what the text before it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from outspoken.frame import visible
+from outspoken.tables import BROKEN
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .conflict_machine import Clash, Item, LrMachine, machine_of
+from .conflict_search import GO_ON, Meeting, Pair, Read, Search
+from .conflict_words import Place, Words
+from .finding import Finding, Page, listed
+
+#: At most so many conflicts are told of; the others mostly go with them.
+MOST = 5
+
+
+class Conflict(NamedTuple):
+    """A clash and what was found of it; `terminals` are all those that lead to the same clash."""
+
+    clash: Clash
+    terminals: tuple[str, ...]
+    meeting: Meeting
+    pair: Pair | None
+
+
+def conflicts(rules: list[Any], start: str, texts: Mapping[str, str]) -> tuple[LrMachine, list[Conflict]]:
+    """The parser of Lark's rules from a start rule, and its conflicts, the one with the shortest text first.
+
+    `texts` holds a text for each terminal.
+    """
+    machine = machine_of(rules, start)
+    grouped: dict[tuple[Any, ...], list[Clash]] = {}
+    for clash in machine.clashes:
+        grouped.setdefault(_kind(clash), []).append(clash)
+    if not grouped:
+        return machine, []
+    search = Search(machine, 0, {name: len(text) for name, text in texts.items()})
+    met = search.meetings(machine.clashes)
+    found: list[Conflict] = []
+    for clashes in grouped.values():
+        best = min(clashes, key=lambda clash: _order(met[clash]))
+        found.append(Conflict(best, tuple([c.terminal for c in clashes]), met[best], None))
+    found.sort(key=lambda conflict: _order(conflict.meeting))
+    return machine, [c._replace(pair=search.pair(c.meeting)) for c in found[:MOST]] + found[MOST:]
+
+
+def _kind(clash: Clash) -> tuple[Any, ...]:
+    """What the clashes of one conflict have in common."""
+    return tuple([item for item in clash.shifts if item.read]), bool(clash.shifts), clash.ends, clash.state
+
+
+def _order(meeting: Meeting) -> tuple[bool, int]:
+    return not meeting.is_real, min([len(way.reads) for row in meeting.ways for way in row], default=1000)
+
+
+def conflict_findings(
+    checkout: Checkout, source: Source, rules: list[Any], starts: list[str], texts: Mapping[str, str]
+) -> list[Finding]:
+    """All conflicts of a grammar, from each of its start rules, as findings in the files of their rules."""
+    found: dict[str, Finding] = {}
+    for start in starts:
+        machine, all_of_them = conflicts(rules, start, texts)
+        words = Words(source, machine, texts)
+        for conflict in all_of_them[:MOST]:
+            finding = _Telling(words, machine, conflict, source).finding(checkout, start, len(all_of_them))
+            found.setdefault(finding.diagnostic.message, finding)
+    return list(found.values())
+
+
+class _Telling:
+    """Tells a conflict to the author of the grammar."""
+
+    def __init__(self, words: Words, machine: LrMachine, conflict: Conflict, source: Source) -> None:
+        self._words, self._machine, self._conflict, self._source = words, machine, conflict, source
+        first, second = self._two()
+        #: the actions and what was read by each, an end before what goes on
+        self._actions = (second[0], first[0]) if first[0] == GO_ON else (first[0], second[0])
+        self._reads = (second[1], first[1]) if first[0] == GO_ON else (first[1], second[1])
+
+    def _two(self) -> tuple[tuple[int, tuple[Read, ...]], tuple[int, tuple[Read, ...]]]:
+        """The two actions that are told of, with all that was read by each."""
+        pair, clash = self._conflict.pair, self._conflict.clash
+        if pair is not None:
+            return (pair.first.action, pair.first.reads), (pair.second.action, pair.second.reads)
+        actions = (*([GO_ON] if clash.shifts else []), *clash.ends)
+        return (actions[0], ()), (actions[1], ())
+
+    def finding(self, checkout: Checkout, start: str, number: int) -> Finding:
+        """The conflict as a finding; `number` is how many of them there are from a start rule."""
+        at, label = self._spot()
+        helps = [self._advice(), f"`python -m tools.check {self._source.path.stem} --explain` prints both derivations"]
+        page = Page(checkout.shown(at.source.path), at.source.text)
+        return page.finding(
+            "grammar-conflict",
+            self._message(),
+            at.span,
+            label=label,
+            notes=[self._shows() + self._beside(start, number), self._readings()],
+            helps=helps,
+            explanation=self._explanation(),
+        )
+
+    @staticmethod
+    def _beside(start: str, number: int) -> str:
+        said = [f"from `{start}`"] if start == BROKEN else []
+        said += [f"{number} conflicts in all"] if number > MOST else []
+        return f" ({', '.join(said)})" if said else ""
+
+    def _message(self) -> str:
+        one, two = [self._subject(action) for action in self._actions]
+        if one[0] == two[0]:
+            verbs = one[1] if one[1] == two[1] else f"{one[1]} or {two[1]}"
+            both = f"{one[0]} can {verbs}" + (" in two ways" if one[1] == two[1] else "")
+        else:
+            both = f"{one[0]} can {one[1]} or {two[0]} {two[1]}"
+            both = f"{one[0]} and {two[0]} can both {one[1]}" if one[1] == two[1] else both
+        return f"{both} where {self._words.next_terminal(self._conflict.clash.terminal)}"
+
+    def _subject(self, action: int) -> tuple[str, str]:
+        """Who does what by an action."""
+        if action == GO_ON:
+            item = self._moving()
+            rule = self._name(item.production)
+            return rule, "go on" if item.read else "begin"
+        return self._name(action), "end" if self._machine.productions[action].symbols else "be empty"
+
+    def _name(self, number: int) -> str:
+        owner = f"`{self._words.owner(number)}`"
+        return f"the repetition in {owner}" if self._machine.productions[number].is_repetition else owner
+
+    def _moving(self) -> Item:
+        """The item that goes on: one of which a part was read, where there is one."""
+        shifts = self._conflict.clash.shifts
+        return max(
+            shifts, key=lambda item: (item.read > 0, not self._machine.productions[item.production].is_repetition)
+        )
+
+    def _item(self, action: int) -> Item:
+        return self._moving() if action == GO_ON else Item(action, len(self._machine.productions[action].symbols))
+
+    def _spot(self) -> tuple[Place, str]:
+        """Where the conflict is shown, and what is there."""
+        for action in sorted(self._actions, key=lambda action: action != GO_ON):
+            place = self._words.place(self._item(action))
+            if place is not None:
+                subject, verb = self._subject(action)
+                return place, f"{subject} {_THIRD[verb]} here"
+        return Place(self._source, self._source.find("start") or (0, 0)), ""
+
+    def _shows(self) -> str:
+        """The shortest text that shows the conflict."""
+        pair, meeting = self._conflict.pair, self._conflict.meeting
+        if pair is None:
+            return "no short text leads there"
+        texts = [self._words.text(reads) for reads in self._reads]
+        if not meeting.is_real:
+            return f"no text shows it: `{texts[0]}` and `{texts[1]}` are read in one way each, but end up in one state"
+        upto = self._words.text(meeting.ways[0][0].reads)
+        shortest = f"shortest text that shows it: `{upto}`" if upto else "shortest text that shows it: no text at all"
+        if not pair.is_same:
+            return f"{shortest}; what tells is behind it: `{texts[0]}` or `{texts[1]}`"
+        return f"{shortest}{f'; `{texts[0]}`' if texts[0] != upto else ', which'} is read in both ways to its end"
+
+    def _readings(self) -> str:
+        first, second = self._actions
+        return f"either {self._reading(first)}, or {self._reading(second)}"
+
+    def _reading(self, action: int) -> str:
+        place = self._words.place(self._item(action))
+        where = ""
+        if place is not None:
+            other = "" if place.source.path == self._source.path else f"{place.source.path.name}, "
+            where = f" ({other}line {place.line})"
+        return f"`{self._words.item(self._item(action))}`{where}"
+
+    def _advice(self) -> str:
+        pair, meeting = self._conflict.pair, self._conflict.meeting
+        if pair is not None and pair.is_same:
+            return "two ways to read one text are one too many: take one of them out, or give them different markers"
+        if pair is not None and not meeting.is_real:
+            names = sorted({self._words.owner(a) for a in self._actions if a != GO_ON})
+            return f"write a rule of its own for each place where {listed(names, 'or')} stands, or one rule for both"
+        return "write what both readings begin with once, and let them part behind it"
+
+    def _explanation(self) -> str:
+        """Both derivations as trees."""
+        if self._conflict.pair is None:
+            return ""
+        lines: list[str] = []
+        for number, (action, reads) in enumerate(zip(self._actions, self._reads, strict=True), 1):
+            subject, verb = self._subject(action)
+            lines.append(f"reading {number}, {subject} {_THIRD[verb]}: {visible(self._words.text(reads))}")
+            for node in self._words.derivation(reads):
+                lines += node.lines()
+        return "\n".join(lines)
+
+
+#: How something is said of one that does it.
+_THIRD = {"go on": "goes on", "begin": "begins", "end": "ends", "be empty": "is empty"}

@@ -1,0 +1,148 @@
+"""Damage that can be read in two ways: what the recovery of a case was not sure of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from outspoken import Reply, Segment
+from outspoken.machine import Machine
+from outspoken.reading import Reading
+from outspoken.resync import Damage
+from outspoken.ways import Way
+
+from .corpus import Read
+from .finding import Finding, parts_at
+
+#: Of two readings, so many characters are shown, and so many of them before they part.
+_LONG, _BEFORE = 60, 20
+
+
+class Doubt(NamedTuple):
+    """A value of a damaged segment that has two readings of equal cost: its span, the one taken, and the other."""
+
+    span: tuple[int, int]
+    taken: str
+    other: str
+
+
+class _Turned(Machine):
+    """A machine that takes the last of several ways that cost the same."""
+
+    ties = -1
+
+
+class _TurnedReading(Reading):
+    machine = _Turned
+
+
+class _Watching(Machine):
+    """A machine that notes what its recovery was not sure of."""
+
+    doubts: list[Doubt]
+
+    def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
+        for number, step in enumerate(way.steps):
+            if step.ambiguous:
+                text, stop = _value_from(way, number)
+                self.doubts.append(Doubt((step.start, stop), *_parted(text, step.ambiguous)))
+        return super()._carry_out(way, damage, end, closed=closed)
+
+
+def _value_from(way: Way, number: int) -> tuple[str, int]:
+    """The value that a way reads from one of its steps on, and where it ends."""
+    text, end = "", way.steps[number].end
+    for step in way.steps[number:]:
+        text, end = text + (step.value_text or step.text), step.end
+        try:
+            json.loads(text)
+        except ValueError:
+            continue
+        break
+    return text, end
+
+
+def _parted(one: str, other: str) -> tuple[str, str]:
+    """Two values, spelled alike, from shortly before where they part."""
+    texts = [_respelled(one), _respelled(other)]
+    start = max(parts_at(*texts) - _BEFORE, 0)
+    cut = [text[start : start + _LONG] + "..." * (len(text) > start + _LONG) for text in texts]
+    return "..." * bool(start) + cut[0], "..." * bool(start) + cut[1]
+
+
+def _respelled(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def doubts(one: Read) -> list[Doubt]:
+    """What recovery is not sure of in a case."""
+    found: list[Doubt] = []
+
+    class Watching(_Watching):
+        doubts = found
+
+    class WatchedReading(Reading):
+        machine = Watching
+
+    read_by(WatchedReading, one)
+    return found
+
+
+def read_by(reading: type[Reading], one: Read) -> Reply:
+    """A case, as another kind of reading reads it."""
+    options = one.case.options
+    made = reading(one.case.format, options.get("tools"), options.get("prefix", ""), "keep", None, None, None)
+    return made.read(one.case.text)
+
+
+def turned(one: Read) -> tuple[Segment, Segment] | None:
+    """The first segment that is another one where of ways of equal cost the last is taken, with that other one."""
+    other = read_by(_TurnedReading, one)
+    pairs = zip_longest(_plain(one.reply), _plain(other))
+    return next(((mine, theirs) for mine, theirs in pairs if mine and theirs and _says(mine) != _says(theirs)), None)
+
+
+def _plain(reply: Reply) -> list[Segment]:
+    """What a reply holds, without text."""
+    return [segment for segment in reply.segments if segment.kind != "text"]
+
+
+def _says(segment: Segment) -> dict[str, Any]:
+    """What a segment says; how it was repaired aside."""
+    return segment.model_dump(exclude={"repairs", "span", "raw", "arguments_text"})
+
+
+def check_doubt(cases: list[Read]) -> Iterator[Finding]:
+    """A note for each case that recovery could read in two ways."""
+    for one in cases:
+        if not one.reply.diagnostics and one.reply.status == "ok" and one.case.kind == "ok":
+            continue
+        for doubt in doubts(one):
+            kept = any(s.span[0] <= doubt.span[0] < s.span[1] for s in one.reply.segments if s.kind == "text")
+            became = "it stays text" if kept else "the call is `invalid`"
+            yield one.page.finding(
+                "two-readings",
+                "this value can be read in two ways that are as likely",
+                doubt.span,
+                "note",
+                label=became,
+                notes=[f"one is `{doubt.taken}`", f"the other is `{doubt.other}`"],
+                helps=["nothing is guessed; a schema of the tool, or rules in `broken_start`, may decide"],
+            )
+        if (ways := turned(one)) is not None:
+            mine, theirs = (json.dumps(_says(way), ensure_ascii=False) for way in ways)
+            taken, other = _parted(mine, theirs)
+            yield one.page.finding(
+                "two-ways",
+                "this damage can be repaired in two ways that cost the same, with another result",
+                ways[0].span,
+                "note",
+                label="read in the first of them",
+                notes=[f"one gives `{taken}`", f"the other gives `{other}`"],
+                helps=["name more of the markers around it, or say in `broken_start` what is meant"],
+            )

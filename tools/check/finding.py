@@ -1,0 +1,80 @@
+"""What is wrong with a grammar or its corpus: a diagnostic in the file where it is, and what `--explain` adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from outspoken import Diagnostic
+from outspoken.diagnostics import Severity
+from outspoken.notes import Note, placed
+from tools.checkout import Checkout
+
+Span = tuple[int, int]
+
+#: The order in which severities are shown.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Finding(NamedTuple):
+    """A diagnostic, and lines that explain it further."""
+
+    diagnostic: Diagnostic
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A file of the checkout in which something is found: its path as it is shown, and its text."""
+
+    shown: str
+    text: str
+
+    @classmethod
+    def of(cls, checkout: Checkout, path: Path) -> Page:
+        """Read a file; bytes that are no text are shown as such."""
+        return cls(checkout.shown(path), path.read_bytes().decode("utf-8", "backslashreplace"))
+
+    def finding(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        severity: Severity = "error",
+        *,
+        label: str = "",
+        notes: Iterable[str] = (),
+        helps: Iterable[str] = (),
+        explanation: str = "",
+    ) -> Finding:
+        """Something that is found at a place of the file."""
+        note = Note(code, message, span, severity, self.shown, label, tuple(notes), tuple(helps))
+        return Finding(placed([note], self.text)[0], explanation)
+
+    def line(self, number: int) -> Span:
+        """The span of a line, counted from 1, without its end; of the first one for 0."""
+        lines = self.text.splitlines(keepends=True)
+        start = sum([len(line) for line in lines[: max(number, 1) - 1]])
+        text = lines[max(number, 1) - 1] if len(lines) >= max(number, 1) else ""
+        return start, start + len(text.rstrip())
+
+    @property
+    def top(self) -> Span:
+        """The span of the first line, for what is about the file as a whole."""
+        return self.line(1)
+
+
+def listed(names: Iterable[str], last: str = "and", most: int = 6) -> str:
+    """Names in backticks, as a list in a sentence; of many, only the first and how many more there are."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > most:
+        return f"{', '.join(quoted[: most - 1])} {last} {len(quoted) - most + 1} more"
+    return f" {last} ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
+
+
+def parts_at(one: str, other: str) -> int:
+    """How many characters two texts have in common before they part."""
+    ends = min(len(one), len(other))
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), ends)

@@ -1,0 +1,200 @@
+"""How a format is read: its example, the opening markers that it shares, and whether detection tells it apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from outspoken import Reply, parse, registry
+from outspoken.automaton import Automaton, Transition
+from outspoken.detection import PLAIN
+from outspoken.errors import GrammarError
+from outspoken.header import Header
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .corpus import Read
+from .finding import Finding, Page, Span, listed
+
+#: The segments that make something happen.
+_DEEDS = frozenset({"tool_call", "action", "payload"})
+_LEFT_OUT = {"span", "repairs"}
+_INDENT = re.compile(r"//[ ]{0,3}")
+
+
+def check_example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
+    """Is the header's example read, as more than text?"""
+    if not header.example:
+        return
+    reply = parse(header.example, source.path.stem)
+    if reply.diagnostics:
+        first = reply.diagnostics[0]
+        place = example_span(source, header.example, first.span)
+        helps = ["an example is sound: mend it, or the grammar"]
+        message = f"the example has a diagnostic: {first.message}"
+        yield page.finding("bad-example", message, place, label=first.label, notes=first.notes[:1], helps=helps)
+    elif reply.status != "ok":
+        place = example_span(source, header.example, (0, len(header.example)))
+        helps = ["an example is sound: mend it, or the grammar"]
+        yield page.finding("bad-example", f"the example is `{reply.status}`", place, helps=helps)
+    elif not {segment.kind for segment in reply.segments} - {"text"}:
+        place = example_span(source, header.example, (0, len(header.example)))
+        helps = ["show a call, or whatever the format is there for"]
+        yield page.finding("bad-example", "the example is read as nothing but text", place, helps=helps)
+
+
+def example_span(source: Source, example: str, span: Span) -> Span:
+    """Where a piece of the example stands in the grammar file."""
+    field = source.field("example")
+    if field is None:
+        return 0, 0
+    starts: list[int] = []
+    at = field.span[0]
+    for number, line in enumerate(source.text[slice(*field.span)].split("\n")):
+        match = re.match(r"example:[ \t]*", line) if not number else _INDENT.match(line)
+        lead = match.end() if match else 0
+        if number or line[lead:].strip():
+            starts.append(at + lead)
+        at += len(line) + 1
+    places = [_in_lines(offset, example, starts) for offset in span]
+    return places[0], max(places)
+
+
+def _in_lines(offset: int, example: str, starts: list[int]) -> int:
+    before = example[:offset]
+    number = min(before.count("\n"), len(starts) - 1)
+    return starts[number] + len(before) - (before.rfind("\n") + 1)
+
+
+# detection
+
+
+def check_detection(checkout: Checkout, header: Header, source: Source, page: Page, cases: list[Read]) -> list[Finding]:
+    """Which opening markers a format shares, and the texts in which detection reads something else."""
+    name = source.path.stem
+    try:
+        shared = shared_openers(name)
+        example = parse(header.example, name)
+        found = [*_compared(name, example, parse(header.example), page, source)]
+        for one in cases:
+            if one.case.kind == "ok":
+                found += _compared(name, one.reply, one.case.parse(format="auto"), one.page, None)
+    except (GrammarError, OSError, RecursionError) as error:
+        first = str(error).splitlines()[0]
+        helps = ["run `python -m tools.check` without a name"]
+        message = "detection is not checked, since another format cannot be read"
+        return [page.finding("no-detection", message, page.top, "note", notes=[first], helps=helps)]
+    if shared:
+        found.append(_sharing(checkout, shared, found, source, page))
+    return found
+
+
+def _compared(name: str, named: Reply, detected: Reply, page: Page, source: Source | None) -> Iterator[Finding]:
+    """Does detection find all that the format itself finds in a text, and no further calls?
+
+    A text in which the format itself does nothing may be another format's: then that is only worth a note.
+    """
+    own, other = _said(named), _said(detected)
+    deeds = [segment for segment in named.segments if segment.kind in _DEEDS]
+    surplus = [s for s in detected.segments if s.kind in _DEEDS and _essence(s) not in own]
+    if _is_within(own, other) and not surplus:
+        return
+    missing = next((s for s in named.segments if s.kind != "text" and _essence(s) not in other), None)
+    first: Any = missing or (surplus or named.segments)[0]
+    span = first.span if source is None else example_span(source, named.raw, first.span)
+    read_as = f"as `{detected.format}`" if detected.format else "as text"
+    what = "found" if missing is None else "read as something else"
+    if deeds:
+        yield page.finding(
+            "not-told-apart",
+            f"without its name, this text is not read as `{name}`",
+            span,
+            label=f"`{_kind(first)}` {what}",
+            notes=[f'`format="auto"` reads it {read_as}', *_first_diagnostic(detected)],
+            helps=["let an opening marker show more of what follows: `(?=...)` with what no other format has there"],
+        )
+    else:
+        yield page.finding(
+            "read-by-others",
+            f'`format="auto"` reads this text {read_as}, where `{name}` reads only text',
+            span,
+            "note",
+            label=f"`{_kind(first)}` {what}",
+            helps=["nothing has to be done if the text is really another format's"],
+        )
+
+
+def _said(reply: Reply) -> list[Any]:
+    return [_essence(segment) for segment in reply.segments if segment.kind != "text"]
+
+
+def _essence(segment: Any) -> Any:
+    return segment.model_dump(exclude=_LEFT_OUT)
+
+
+def _kind(segment: Any) -> str:
+    return str(getattr(segment, "name", None) or segment.kind)
+
+
+def _first_diagnostic(reply: Reply) -> list[str]:
+    return [f"there it has a diagnostic: {reply.diagnostics[0].message}"] if reply.diagnostics else []
+
+
+def _is_within(some: list[Any], more: list[Any]) -> bool:
+    """Are some things among others, in the same order?"""
+    rest = iter(more)
+    return all(any(one == other for other in rest) for one in some)
+
+
+# opening markers
+
+
+def openers(automaton: Automaton) -> list[Transition]:
+    """The markers that lead out of text, but for those of plain text."""
+    plain = {step.terminal.regex for step in _outside(registry.automaton(PLAIN))}
+    return [step for step in _outside(automaton) if step.terminal.regex not in plain]
+
+
+def _outside(automaton: Automaton) -> list[Transition]:
+    home = automaton.home
+    return home.free.target.markers if home.free else home.markers
+
+
+def shared_openers(name: str) -> dict[str, list[str]]:
+    """The opening markers of a format that other formats have, too: each as it is written, with these formats."""
+    found: dict[str, list[str]] = {}
+    for step in openers(registry.automaton(name)):
+        written = step.terminal.canonical.strip()
+        for other in registry.names():
+            alike = other != name and any(
+                theirs.terminal.regex == step.terminal.regex
+                or (written and (theirs.terminal.canonical.strip() == written))
+                for theirs in openers(registry.automaton(other))
+            )
+            if alike:
+                found.setdefault(step.terminal.short, []).append(other)
+    return found
+
+
+def _sharing(
+    checkout: Checkout, shared: dict[str, list[str]], found: list[Finding], source: Source, page: Page
+) -> Finding:
+    """A note on shared opening markers, in the file that defines the first of them."""
+    clashes = [f for f in found if f.diagnostic.code == "not-told-apart"]
+    first = next(iter(shared))
+    home = source.resolve(first)
+    at = page.top
+    if home is not None and home[0].path == source.path:
+        at = source.find(first, *home[1].span) or home[1].span
+    others = list(dict.fromkeys([name for names in shared.values() for name in names]))
+    told = (
+        "they are told apart in all `ok` cases" if not clashes else f"they are not told apart in {len(clashes)} texts"
+    )
+    return page.finding(
+        "shared-opener",
+        f"{listed(shared)} {'opens' if len(shared) == 1 else 'open'} calls of {listed(others)}, too",
+        at,
+        "note",
+        notes=[told],
+    )

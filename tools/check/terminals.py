@@ -1,0 +1,58 @@
+"""Terminals that may stand in the same place and read the same text, so that chance decides between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from outspoken.tables import Tables, Terminal
+from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .finding import Finding, Page
+from .samples import sample
+
+
+def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Iterator[Finding]:
+    """A warning for each two terminals of which neither comes first by its priority."""
+    told: set[frozenset[str]] = set()
+    for one, other in _neighbours(tables):
+        names = frozenset({one.short, other.short})
+        text = _both(one, other) or _both(other, one)
+        home = source.resolve(one.name)
+        if not text or len(names) == 1 or names in told or home is None:
+            continue
+        told.add(names)
+        file, definition = home
+        span = file.find(definition.name, *definition.span) or definition.span
+        yield Page(checkout.shown(file.path), file.text).finding(
+            "same-text",
+            f"`{one.short}` and `{other.short}` can stand in the same place, and both read `{text}`",
+            span,
+            "warning",
+            notes=["the one with the longer pattern is tried first, which is chance"],
+            helps=[f"give one of them a priority (`{one.short}.1`), or exclude from one what the other one reads"],
+        )
+
+
+def _neighbours(tables: Tables) -> Iterator[tuple[Terminal, Terminal]]:
+    """Terminals with one priority that are acceptable in one state; free text and islands are read otherwise."""
+    read_otherwise = FREE_TEXT | ISLANDS
+    seen: set[tuple[str, str]] = set()
+    for part in (tables, tables.broken):
+        for state in part.states if part else ():
+            here = [tables.terminals[name] for name in sorted(state) if name in tables.terminals]
+            for pair in combinations([t for t in here if t.short not in read_otherwise], 2):
+                names = pair[0].name, pair[1].name
+                if names not in seen and pair[0].priority == pair[1].priority:
+                    seen.add(names)
+                    yield pair
+
+
+def _both(one: Terminal, other: Terminal) -> str:
+    """A text of one terminal that the other one reads as well; "" where the sample of the one shows none."""
+    text = sample(one.name, one.regex, one.canonical)
+    both = all(re.compile(terminal.regex).fullmatch(text) for terminal in (one, other))
+    return text if both else ""

@@ -1,0 +1,138 @@
+"""How a format writes: whether what it reads can be written, and whether its example is spelled as it would write it.
+
+Also whether what is made from a grammar, its compiled form and its snapshot, is there and current.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from outspoken import RenderError, parse, registry, render
+from outspoken.automaton import Automaton
+from outspoken.grammar import compile_grammar
+from outspoken.header import Header
+from outspoken.registry import compiled_path
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .corpus import Read, names_of
+from .finding import Finding, Page, listed, parts_at
+from .reading import example_span
+
+_CALL = {"name": "get_weather", "arguments": {"city": "Paris"}}
+_RECORDED = re.compile(r"^# name: test_case\[(\w+)-(\w+)-(.+)\]$", re.MULTILINE)
+
+
+def check_writing(header: Header, source: Source, page: Page, cases: list[Read]) -> Iterator[Finding]:
+    """Can calls be written, and the example and the cases? What is written is read back by `render` itself."""
+    name = source.path.stem
+    automaton = registry.automaton(name)
+    if any(rule.short == "tool_call" for rule in automaton.tables.rules):
+        try:
+            render(_CALL, name)
+        except RenderError as error:
+            yield _unwritten(automaton, str(error), source, page)
+            return
+    yield from _example(header, source, page)
+    yield from _cases(name, cases)
+
+
+def _unwritten(automaton: Automaton, message: str, source: Source, page: Page) -> Finding:
+    """A format that cannot write a call; the markers without a spelling are the likely reason."""
+    known = FREE_TEXT | ISLANDS | TOKENS
+    mute = [t.short for t in automaton.tables.terminals.values() if not t.canonical and t.short not in known]
+    own = next((d for d in source.definitions if d.name in mute), None)
+    notes = [message, *([f"never written: {listed(mute)}"] if mute else [])]
+    return page.finding(
+        "writes-no-calls",
+        f"`{source.path.stem}` can write no calls",
+        own.span if own else page.top,
+        "warning",
+        label="this is only read" if own else "",
+        notes=notes,
+        helps=['give the markers of a call a spelling: `"written" | /read/`'],
+    )
+
+
+def _example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
+    example, reply = header.example, parse(header.example, source.path.stem)
+    if not reply.segments or reply.diagnostics:
+        return
+    try:
+        written = render(reply, source.path.stem)
+    except RenderError as error:
+        place = example_span(source, example, (0, len(example)))
+        helps = ["give the markers a spelling, or show what the format can write"]
+        message = "the example can be read, but not written"
+        yield page.finding("unwritten-example", message, place, "warning", notes=[str(error)], helps=helps)
+        return
+    if written != example:
+        start = parts_at(written, example)
+        place = example_span(source, example, (start, start + 1))
+        theirs = written[start : start + 40]
+        yield page.finding(
+            "other-spelling",
+            "the example is not spelled as the format writes it",
+            place,
+            "note",
+            label=f"the format writes `{theirs}`" if theirs else "the format writes nothing more",
+            helps=["let the example be what `render` writes, or let the grammar write what the example shows"],
+        )
+
+
+def _cases(name: str, cases: list[Read]) -> Iterator[Finding]:
+    """A note on the `ok` cases that cannot be written, in the first of them."""
+    failed: list[tuple[Read, str]] = []
+    for one in cases:
+        if one.case.kind != "ok" or one.reply.envelope or any(s.kind == "payload" for s in one.reply.segments):
+            continue
+        try:
+            render(one.reply, name, tools=one.case.options.get("tools"))
+        except RenderError as error:
+            failed.append((one, str(error)))
+    if not failed:
+        return
+    first, message = failed[0]
+    others = [one for one, _ in failed[1:]]
+    notes = [message, *([f"so it is with {names_of(others)}"] if others else [])]
+    helps = ["a format need not write all that it reads; what its template writes, it should"]
+    what = "this case can be read, but not written"
+    yield first.page.finding("unwritten-case", what, first.page.top, "note", notes=notes, helps=helps)
+
+
+# what is made from a grammar
+
+
+def check_current(checkout: Checkout, source: Source, page: Page, cases: list[Read]) -> Iterator[Finding]:
+    """Are the compiled form and the snapshot there, and current?"""
+    compiled = compiled_path(source.path)
+    if not compiled.is_file() or compiled.read_text("utf-8") != compile_grammar(source.path).to_json():
+        what = "is not current" if compiled.is_file() else "is missing"
+        helps = ["run `python -m tools.compile`"]
+        message = f"the compiled form of `{source.path.stem}` {what}"
+        yield page.finding("stale-compiled", message, page.top, "note", helps=helps)
+    snapshot = checkout.snapshots / f"{source.path.stem}.ambr"
+    wanted = {(one.case.kind, one.case.name) for one in cases}
+    known = _recorded(snapshot)
+    if wanted == known or not (wanted or snapshot.is_file()):
+        return
+    new, old = wanted - known, known - wanted
+    notes = [f"it lacks {_listed(new)}"] if new else []
+    notes += [f"it has {_listed(old)}, which are gone"] if old else []
+    helps = [f"run `./tools/test -k {source.path.stem} --snapshot-update`, and read `{checkout.shown(snapshot)}`"]
+    what = "does not fit the corpus" if snapshot.is_file() else "is missing"
+    message = f"the snapshot of `{source.path.stem}` {what}"
+    yield page.finding("stale-snapshot", message, page.top, "note", notes=notes, helps=helps)
+
+
+def _recorded(snapshot: Path) -> set[tuple[str, str]]:
+    """The cases that a snapshot file holds."""
+    text = snapshot.read_text("utf-8") if snapshot.is_file() else ""
+    return {(match[2], match[3]) for match in _RECORDED.finditer(text)}
+
+
+def _listed(cases: set[tuple[str, str]]) -> str:
+    return listed([f"{kind}/{name}" for kind, name in sorted(cases)])

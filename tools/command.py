@@ -1,0 +1,22 @@
+"""How the tools are run as commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+
+def run(main: Callable[[], int]) -> NoReturn:
+    """Run a command and end the process with its exit code. A reader that goes away (`| head`) is no error."""
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer has no reader; without this, Python complains of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

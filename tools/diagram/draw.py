@@ -1,0 +1,224 @@
+"""Draws the rules of a format as a railroad diagram: one SVG with a track for each rule."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from rich.cells import cell_len
+
+from outspoken.frame import visible
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS, short
+
+from .rules import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
+
+railroad: Any = import_module("railroad")
+
+#: Wider tracks go on in a new line, longer texts end in `…`; in pixels and characters.
+_WIDTH, _LONGEST = 940, 56
+_COLUMN, _MARGIN, _HEAD, _GAP = 8.5, 24, 34, 26
+
+#: What rules and terminals are about, by name; other rules are structure, other terminals markers.
+_ABOUT = {
+    **dict.fromkeys(("TEXT", "CODE", "code", "content"), "text"),
+    **dict.fromkeys(("REASONING", "think"), "reasoning"),
+    **dict.fromkeys(("tool_call", "call_id", "tool_name", "arguments", "argument", "id"), "call"),
+    **dict.fromkeys(("TOOL_NAME", "ARG_NAME", "ARG_VALUE", "CALL_ID", "CALL_INDEX"), "call"),
+    **dict.fromkeys(("action", "ACTION_NAME"), "action"),
+    **dict.fromkeys(("payload", "PAYLOAD_NAME"), "payload"),
+    **dict.fromkeys((*ISLANDS, "json", "envelope"), "json"),
+}
+
+_LEGEND = (
+    ("marker", "written"),
+    ("pattern", "/only read/"),
+    ("rule", "rule"),
+    ("free text", "TEXT"),
+    ("free reasoning", "REASONING"),
+    ("free call", "NAME OR VALUE OF A CALL"),
+    ("free json", "JSON OR PYTHON VALUE"),
+)
+
+_COLORS = """\
+svg { --paper: #ffffff; --ink: #1f2328; --line: #8c959f; --soft: #f6f8fa; --faint: #59636e;
+  --reasoning: #8250df; --call: #1a7f37; --action: #0969da; --payload: #bc4c00; --json: #9a6700; }
+@media (prefers-color-scheme: dark) { svg { --paper: #0d1117; --ink: #e6edf3; --line: #6e7681; --soft: #161b22;
+  --faint: #9198a1; --reasoning: #c297ff; --call: #56d364; --action: #79c0ff; --payload: #ffa657; --json: #e3b341; } }
+.paper { fill: var(--paper); }
+path { fill: none; stroke: var(--line); stroke-width: 1.5; }
+text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); }
+.box rect { fill: var(--soft); stroke: var(--line); stroke-width: 1.5; }
+.box text { text-anchor: middle; }
+.pattern rect { stroke-dasharray: 4 3; }
+.pattern text { font-style: italic; fill: var(--faint); }
+.rule rect { fill: var(--paper); }
+.free rect { fill: var(--paper); stroke-width: 2.5; }
+.free text { font-weight: bold; }
+.head { font-size: 16px; font-weight: bold; }
+.part { font: italic 15px system-ui, sans-serif; fill: var(--faint); }
+.meaning, .comment { font-size: 13px; font-style: italic; fill: var(--faint); }
+.group-box { fill: none; stroke: var(--line); stroke-dasharray: 2 4; }
+"""
+_STYLE = _COLORS + "".join(
+    f".{about} rect {{ stroke: var(--{about}); }}\n.{about} text, .head.{about} {{ fill: var(--{about}); }}\n"
+    for about in ("reasoning", "call", "action", "payload", "json")
+)
+
+
+def draw(name: str, title: str, syntax: Syntax) -> str:
+    """The SVG of a format, the same for the same grammar on every machine."""
+    parts: list[str] = []
+    y, width = float(_MARGIN), 0.0
+    for rule, expression in syntax.rules.items():
+        if rule in syntax.damaged and not any(part.startswith('<text class="part"') for part in parts):
+            parts.append(f'<text class="part" x="{_MARGIN}" y="{y + 16:g}">Only where a response is damaged</text>\n')
+            y += _HEAD
+        parts.append(_heading(rule, expression, syntax, y))
+        inside = expression.item if isinstance(expression, Meant) else expression
+        track = railroad.Diagram(_item(inside, syntax)).format(8, _MARGIN, 0, _MARGIN)
+        parts.append(f'<g transform="translate(0 {y + _HEAD - 10:g})">{_svg(track.children)}</g>\n')
+        y += _HEAD + float(track.attrs["height"]) + _GAP
+        width = max(width, float(track.attrs["width"]))
+    legend = railroad.Sequence(*[_Box(text, kind) for kind, text in _LEGEND])
+    width = max(width, legend.width + 2 * _MARGIN)
+    legend.format(_MARGIN, y + 12, legend.width)
+    drawn = "".join(_svg([box]) for box in legend.children if isinstance(box, _Box))
+    parts.append(f'<g class="legend">{drawn}</g>\n')
+    said = "\n".join(f"{syntax.labels[rule]} = {notation(e, syntax)}" for rule, e in syntax.rules.items())
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title said"'
+        f' width="{width:g}" height="{y + 40:g}" viewBox="0 0 {width:g} {y + 40:g}">\n'
+        f'<title id="title">{escape(f"{title}: the syntax of {name}")}</title>\n<desc id="said">{escape(said)}</desc>\n'
+        f'<style>\n{_STYLE}</style>\n<rect class="paper" width="100%" height="100%" />\n{"".join(parts)}</svg>\n'
+    )
+
+
+def notation(expression: Expression, syntax: Syntax) -> str:
+    """An expression on one line: `[a]` may be left out, of `{a}` are none or more, of `{a / ","}+` one or more."""
+    if isinstance(expression, Use):
+        return syntax.labels.get(expression.name) or _shown(syntax.terminals[expression.name])
+    if isinstance(expression, Sequence):
+        return " ".join([_grouped(item, syntax) for item in expression.items])
+    if isinstance(expression, Choice):
+        options = [notation(option, syntax) for option in expression.options if option != NOTHING]
+        return f"[{' | '.join(options)}]" if NOTHING in expression.options else " | ".join(options)
+    if isinstance(expression, Meant):
+        return f"{notation(expression.item, syntax)} -> {expression.meaning}"
+    between = "" if expression.between == NOTHING else f" / {notation(expression.between, syntax)}"
+    return f"{{{notation(expression.item, syntax)}{between}}}{'+' * expression.at_least}"
+
+
+def _grouped(item: Expression, syntax: Syntax) -> str:
+    said = notation(item, syntax)
+    return f"({said})" if isinstance(item, Choice) and NOTHING not in item.options else said
+
+
+def _shown(marker: Marker) -> str:
+    """A terminal on one line: as it is written, else by its name where that means something, else as it is read."""
+    if marker.name in FREE_TEXT | ISLANDS | TOKENS:
+        return marker.name
+    return f'"{visible(marker.written)}"' if marker.written else " | ".join(marker.read)
+
+
+def _heading(rule: str, expression: Expression, syntax: Syntax, y: float) -> str:
+    meaning = expression.meaning if isinstance(expression, Meant) else ""
+    label = escape(syntax.labels[rule])
+    about = _ABOUT.get(meaning or short(rule), "")
+    becomes = f'<tspan class="meaning" dx="8">→ {escape(meaning)}</tspan>' if meaning else ""
+    return f'<text class="head {about}" id="{_place(label)}" x="{_MARGIN}" y="{y + 16:g}">{label}{becomes}</text>\n'
+
+
+def _place(label: str) -> str:
+    """The id of a rule's heading."""
+    return "rule-" + "-".join(label.replace("(", "").replace(")", "").split())
+
+
+# From expressions to what is drawn
+
+
+def _item(expression: Expression, syntax: Syntax) -> Any:
+    if isinstance(expression, Use):
+        return _use(expression.name, syntax)
+    if isinstance(expression, Sequence):
+        return _lines([_item(item, syntax) for item in expression.items])
+    if isinstance(expression, Repeat):
+        between = None if expression.between == NOTHING else _item(expression.between, syntax)
+        loop = railroad.OneOrMore(_item(expression.item, syntax), between)
+        return loop if expression.at_least else railroad.Optional(loop)
+    if isinstance(expression, Meant):
+        return railroad.Group(_item(expression.item, syntax), f"→ {expression.meaning}")
+    options = [_item(option, syntax) for option in expression.options if option != NOTHING]
+    chosen = options[0] if len(options) == 1 else railroad.Choice(0, *options)
+    return railroad.Optional(chosen) if NOTHING in expression.options else chosen
+
+
+def _lines(items: list[Any]) -> Any:
+    """Items in a row, or in several rows where one would be too wide."""
+    rows: list[list[Any]] = [[]]
+    for item in items:
+        if rows[-1] and sum(other.width + 20 for other in [*rows[-1], item]) > _WIDTH:
+            rows.append([])
+        rows[-1].append(item)
+    sequences = [railroad.Sequence(*row) if len(row) != 1 else row[0] for row in rows if row]
+    return railroad.Skip() if not sequences else sequences[0] if len(sequences) == 1 else railroad.Stack(*sequences)
+
+
+def _use(name: str, syntax: Syntax) -> _Box:
+    if name in syntax.labels:
+        label = syntax.labels[name]
+        return _Box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
+    marker = syntax.terminals[name]
+    title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
+    if marker.name in FREE_TEXT | ISLANDS | TOKENS:
+        return _Box(marker.name, f"free {_ABOUT[marker.name]}", title)
+    if marker.written:
+        return _Box(_visible(marker.written), "marker", title)
+    return _Box(" | ".join(marker.read), "pattern", title)
+
+
+def _visible(text: str) -> str:
+    """Text with signs for line breaks, and for the spaces that would not be seen."""
+    inner = text.strip(" ")
+    before, after = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
+    return visible(("␣" * before + inner + "␣" * after if inner else "␣" * len(text)).replace("\n", "⏎"))
+
+
+class _Box(railroad.DiagramItem):
+    """A text in a box, which is round but for rules. The width of the text is given, whatever font there is."""
+
+    def __init__(self, text: str, kind: str, title: str = "", href: str = "") -> None:
+        railroad.DiagramItem.__init__(self, "g", {"class": f"box {kind}".strip()})
+        self.text = text if cell_len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        self.title, self.href = title, href
+        self.length = cell_len(self.text) * _COLUMN
+        self.width = self.length + 20
+        self.up = self.down = 13
+        self.needsSpace = True
+
+    def format(self, x: float, y: float, width: float) -> _Box:
+        """Draw the box in the middle of so much width, with lines up to it on both sides."""
+        gap = (width - self.width) / 2
+        railroad.Path(x, y).h(gap).addTo(self)
+        railroad.Path(x + gap + self.width, y).h(gap).addTo(self)
+        if self.title:
+            railroad.DiagramItem("title", {}, self.title).addTo(self)
+        radius = 0 if "rule" in self.attrs["class"] else 11
+        box = {"x": x + gap, "y": y - 13, "width": self.width, "height": 26, "rx": radius}
+        railroad.DiagramItem("rect", box).addTo(self)
+        place = {
+            "x": x + gap + self.width / 2,
+            "y": y + 5,
+            "textLength": self.length,
+            "lengthAdjust": "spacingAndGlyphs",
+        }
+        text = railroad.DiagramItem("text", place, self.text)
+        (railroad.DiagramItem("a", {"href": self.href}, text) if self.href else text).addTo(self)
+        return self
+
+
+def _svg(items: list[Any]) -> str:
+    written: list[str] = []
+    for item in items:
+        item.writeSvg(written.append)
+    return "".join(written)

@@ -1,0 +1,95 @@
+"""Keeps what is said of the formats true: the table in README.md, and a page with a diagram for each.
+
+Run as `python -m tools.docs [--check]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from outspoken.errors import OutspokenError
+from tools.checkout import Checkout
+from tools.diagram import diagram
+
+from .pages import format_table, index, page
+
+BEGIN = "<!-- This table is written by `python -m tools.docs`. -->"
+END = "<!-- The end of the table. -->"
+
+
+class MissingPlaceError(OutspokenError):
+    """A document has no place for what is generated."""
+
+
+def updated(text: str, table: str, shown: str) -> str:
+    """A text with the table between its two comments made anew. Raises MissingPlaceError where they are not there."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise MissingPlaceError(f"{shown} has no place for the table: it needs the lines {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+
+
+def wanted(checkout: Checkout) -> dict[Path, str]:
+    """What each generated file should hold.
+
+    Raises GrammarError where a grammar cannot be used, MissingPlaceError where README.md has no place for the table.
+    """
+    readme, pages = checkout.root / "README.md", checkout.grammars / "pages"
+    with checkout.in_use():
+        found = {
+            readme: updated(readme.read_text("utf-8"), format_table("grammars/pages/"), checkout.shown(readme)),
+            pages / "README.md": index(),
+        }
+        for name in checkout.names():
+            found[pages / name / "README.md"] = page(name, checkout)
+            found[pages / name / "diagram.svg"] = diagram(name, checkout)
+    return found
+
+
+def stale(checkout: Checkout) -> dict[Path, str | None]:
+    """The files that are not what they should be, with what they should hold; None for the pages of formats gone."""
+    current = wanted(checkout)
+    changed: dict[Path, str | None] = {
+        path: text for path, text in current.items() if not path.is_file() or path.read_bytes() != text.encode()
+    }
+    pages = checkout.grammars / "pages"
+    old = [path for name in ("README.md", "diagram.svg") for path in sorted(pages.glob(f"*/{name}"))]
+    return changed | {path: None for path in old if path not in current}
+
+
+def write(path: Path, text: str | None) -> None:
+    """Write a generated file, or remove it, and its folder where nothing is left in that."""
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return
+    path.unlink()
+    if not any(path.parent.iterdir()):
+        path.parent.rmdir()
+
+
+def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
+    """Write what is out of date, or with `--check` say what is and return 1; 2 where a document cannot be made."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.docs", description="Write the table and pages of the formats."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 where something is out of date"
+    )
+    check = parser.parse_args(arguments).check
+    checkout = checkout or Checkout()
+    try:
+        changed = stale(checkout)
+    except (OutspokenError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for path, text in changed.items():
+        print(f"{'out of date' if check else 'removed' if text is None else 'written'}: {checkout.shown(path)}")
+        if not check:
+            write(path, text)
+    if check and changed:
+        print("run `python -m tools.docs`", file=sys.stderr)
+    return int(check and bool(changed))

@@ -1,0 +1,184 @@
+"""The page of a format: what somebody needs who has a response of one of its models in hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from outspoken import FormatInfo, formats, parse, registry
+from outspoken.detection import PLAIN, opening_markers
+from outspoken.explain import summary
+from outspoken.header import Header
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from tools.checkout import Checkout
+from tools.corpus import KINDS, cases
+from tools.diagram.rules import Marker, Syntax, read_syntax
+
+from .markdown import code, codes, fence, plain, table
+
+WRITTEN = "<!-- Written by `python -m tools.docs`. -->"
+
+#: Of the other formats with the same opening marker, at most so many are named.
+_NAMED = 12
+
+#: What a format says in its header, as a sentence.
+_VALUES = {
+    "json": "A bare value has the type that the tool's schema says; without one, it is JSON if it is JSON, else text.",
+    "text": "A bare value has the type that the tool's schema says; without one, it is text.",
+}
+
+_INDEX = """\
+# Formats
+
+A page for each format: what it looks like, what is read in it, and its syntax as a diagram.
+
+{table}
+
+In the diagrams, a box with round corners is text of the response: with a full line, a marker as it is written (`⏎` is a
+line break, `␣` a space); with a dashed line, a marker that is read and never written, as a regular expression; with a
+thick line, free text, a name, or a value in another notation. A box with square corners is another rule. Colours say
+what becomes of it: reasoning, a call, an action, a payload, a JSON value.
+"""
+
+
+def format_table(folder: str) -> str:
+    """The formats in use, one a row, each with a link to its page; `folder` leads from the table to the pages."""
+    head = ("format", "notation", "models", "aliases")
+    return table(head, [_row(info, folder) for info in formats()])
+
+
+def _row(info: FormatInfo, folder: str) -> Iterator[str]:
+    yield f"[{code(info.name)}]({folder}{info.name}/README.md)"
+    yield plain(info.title)
+    yield plain(", ".join(info.models))
+    yield codes(info.aliases)
+
+
+def index() -> str:
+    """The page that leads to the others."""
+    return f"{WRITTEN}\n\n{_INDEX.format(table=format_table(''))}"
+
+
+def page(name: str, checkout: Checkout) -> str:
+    """The page of a format whose checkout is in use. Raises GrammarError where its grammar cannot be used."""
+    header = registry.header(name)
+    syntax = read_syntax(checkout.grammar(name))
+    sections = [
+        ("", _about(name, header)),
+        ("Example", _example(name, header)),
+        ("Syntax", [f"![The syntax of {name} as a railroad diagram](diagram.svg)"]),
+        ("Markers", _markers(syntax, checkout)),
+        ("Opening markers", _openers(name, syntax)),
+        ("Text and values", _values(name, header, syntax)),
+        ("Actions", _actions(header)),
+        ("Corpus", _corpus(name, checkout)),
+    ]
+    made = [f"{WRITTEN}\n\n# {plain(header.title or name)}"]
+    for title, parts in sections:
+        found = list(parts)
+        made += [f"## {title}"] * bool(title and found) + found
+    return "\n\n".join(made) + "\n"
+
+
+def _about(name: str, header: Header) -> Iterator[str]:
+    facts = {
+        "format": code(name),
+        "aliases": codes(header.aliases, "none"),
+        "models": plain(", ".join(header.models)),
+        "source": plain(" ".join(header.source.split())),
+        "grammar": f"[`{name}.lark`](../../{name}.lark)",
+    }
+    yield "\n".join([f"- {key}: {value}" for key, value in facts.items() if value])
+
+
+def _example(name: str, header: Header) -> Iterator[str]:
+    if not header.example:
+        return
+    read = "\n".join([line for _, line in summary(parse(header.example, format=name))])
+    yield fence(header.example)
+    yield f'`parse(response, format="{name}")` reads:'
+    yield fence(read)
+
+
+def _markers(syntax: Syntax, checkout: Checkout) -> Iterator[str]:
+    """The markers that plain text does not have, too; all of them where that is the format."""
+    common = set(read_syntax(checkout.grammar(PLAIN)).terminals.values())
+    every = [marker for marker in syntax.terminals.values() if marker.name not in FREE_TEXT | ISLANDS]
+    own = [marker for marker in every if marker not in common] or every
+    yield table(("marker", "written", "read"), [_marker(marker) for marker in own])
+    if len(own) < len(every):
+        yield f"Reasoning tags and code samples that are not listed are those of [plain text](../{PLAIN}/README.md)."
+
+
+def _marker(marker: Marker) -> tuple[str, str, str]:
+    written = _written(marker.written) if marker.written else "the name" if marker.name in TOKENS else "never"
+    return code(marker.name), written, codes(marker.read)
+
+
+def _written(text: str) -> str:
+    """A string as grammars spell it."""
+    return code(json.dumps(text, ensure_ascii=False))
+
+
+def _openers(name: str, syntax: Syntax) -> Iterator[str]:
+    """Where the format is detected, and which others have the same markers."""
+    found = opening_markers(lenient=False)
+    spelled = {registry.tables(name).terminals[full].regex: marker for full, marker in syntax.terminals.items()}
+    rows: list[tuple[str, str]] = []
+    for number, terminal in enumerate(found.terminals, 1):
+        if name in found.owners[number]:
+            alike = [other for _, names in found.alike[number] for other in names]
+            shown = _written(terminal.canonical.strip()) if terminal.canonical else codes(spelled[terminal.regex].read)
+            rows.append((shown, links({*found.owners[number], *alike} - {name})))
+    if rows:
+        yield "Each of these begins a segment of the format; what follows tells the formats that share one apart."
+        yield table(("marker", "also opens"), rows)
+
+
+def links(names: Iterable[str]) -> str:
+    """Links to the pages of formats; of many, to the first ones."""
+    known = sorted(names)
+    more = f" and {len(known) - _NAMED} others" if len(known) > _NAMED else ""
+    return ", ".join([f"[{code(name)}](../{name}/README.md)" for name in known[:_NAMED]]) + more or "no other"
+
+
+def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:
+    bare = any(marker.name == "ARG_VALUE" for marker in syntax.terminals.values())
+    round_ = {"text": "text", "reasoning": "reasoning", **({"value": "bare values"} if bare else {})}
+    trimmed = [shown for what, shown in round_.items() if what in header.trim]
+    kept = [shown for what, shown in round_.items() if what not in header.trim]
+    lines = [f"White space round {_listed(trimmed)} belongs to the markup."] * bool(trimmed)
+    lines += [f"White space round {_listed(kept)} is kept."] * bool(kept)
+    lines += [_VALUES[header.values]] * bare
+    if registry.tables(name).ignore:
+        lines.append("White space may stand between markers.")
+    if header.opened:
+        lines.append(f"Every prompt ends with {code(header.opened)}, so no response begins with it.")
+    if header.actions:
+        lines.append(f"Points are in the space {code(header.space)}.")
+    if syntax.damaged:
+        lines.append("Where a response is damaged, what the diagram shows at its end is read, too.")
+    yield "\n".join([f"- {line}" for line in lines])
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _actions(header: Header) -> Iterator[str]:
+    if header.actions:
+        yield table(("written", "read as"), [(code(name), code(meaning)) for name, meaning in header.actions.items()])
+
+
+def _corpus(name: str, checkout: Checkout) -> Iterator[str]:
+    found = cases(checkout, name)
+    if not found:
+        return
+    to_top = "../../.."
+    yield (
+        f"[`tests/corpus/{name}`]({to_top}/tests/corpus/{name}) holds these responses, and\n"
+        f"[`{name}.ambr`]({to_top}/snapshots/test_formats/{name}.ambr) what each is read as."
+    )
+    titles = dict(zip(KINDS, ("sound", "damaged"), strict=True))
+    listed = {kind: [case.name for case in found if case.kind == kind] for kind in KINDS}
+    yield "\n".join([f"- {len(listed[kind])} {titles[kind]}: {codes(listed[kind], 'none')}" for kind in KINDS])

@@ -1,0 +1,136 @@
+"""What messages that were written say of the notation they were written in, and whether a format reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from outspoken import RenderError, parse, render
+
+from .notation import Notation, notation
+from .samples import Sample, Unclear
+from .scenarios import Message, Written, found, left_out, schemas, segments
+
+
+class Turn(NamedTuple):
+    """A message, and how it was written."""
+
+    message: Message
+    written: Written
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The notation of messages; each turn without the token that ends it; what was noticed, for a person."""
+
+    notation: Notation
+    turns: dict[str, Turn]
+    remarks: list[str]
+
+
+def trimmed(turns: Mapping[str, Turn]) -> tuple[dict[str, Turn], list[str]]:
+    """The turns without the end that all texts have, and without what is not written; and what that is."""
+    _, behind = _frame(turns)
+    made: dict[str, Turn] = {}
+    remarks: list[str] = []
+    for name, (message, written) in turns.items():
+        missing = left_out(written, message)
+        if missing:
+            message = replace(message, **dict.fromkeys(missing, ""))
+            beside = " beside a call" if message.calls else ""
+            remarks += [f"the template does not write {part}{beside}" for part in missing]
+        if message.calls or message.text:
+            made[name] = Turn(message, _without(written, behind))
+    return made, list(dict.fromkeys(remarks))
+
+
+def examine(turns: Mapping[str, Turn]) -> Findings:
+    """Tell how messages are written. Raises Unclear where that cannot be told."""
+    before, _ = _frame(turns)
+    bare, remarks = trimmed(turns)
+    samples: dict[str, Sample] = {}
+    lost: dict[str, str] = {}
+    for name, turn in bare.items():
+        try:
+            sample = found(turn.written, turn.message)
+        except Unclear as error:
+            lost[name] = str(error)
+            continue
+        skipped = len(before) if not sample.after and sample.text.startswith(before) else sample.start
+        samples[name] = replace(sample, start=skipped)
+    if not any(sample.calls for sample in samples.values()):
+        raise Unclear(f"no call can be found: {next(iter(lost.values()), 'none is written')}")
+    if not any(call.arguments for name in samples for call in bare[name].message.calls):
+        raise Unclear(next(iter(lost.values()), "no call has arguments"))
+    told = _told(samples, bare, remarks)
+    if before.strip():
+        remarks.append(f"every turn begins with {before!r}")
+    if told.ending.strip():
+        remarks.append(f"a turn that ends with a call ends with {told.ending!r}, which is left out")
+    remarks += [f"`{name}`: {why}" for name, why in lost.items()]
+    ended = {name: Turn(t.message, _without(t.written, told.ending)) for name, t in bare.items() if name not in lost}
+    return Findings(told, ended, remarks)
+
+
+def _told(samples: dict[str, Sample], turns: Mapping[str, Turn], remarks: list[str]) -> Notation:
+    """The notation of samples; where they contradict each other, of those without quotes and line breaks in values."""
+    try:
+        return notation(list(samples.values()))
+    except Unclear as error:
+        plain = [sample for name, sample in samples.items() if not _is_hard(turns[name].message)]
+        if len(plain) == len(samples):
+            raise
+        told = notation(plain)
+        remarks.append(f"a text with quotes and line breaks is written otherwise than other values: {error}")
+        return told
+
+
+def _is_hard(message: Message) -> bool:
+    return any("\n" in str(value) for call in message.calls for value in call.arguments.values())
+
+
+def _frame(turns: Mapping[str, Turn]) -> tuple[str, str]:
+    """What stands before and behind every text: an empty thought, the token that ends a turn."""
+    for message, written in turns.values():
+        if message.text and message == Message(message.text):
+            before, said, behind = (written.prefix + written.text).partition(message.text)
+            return (before, behind) if said else ("", "")
+    return "", ""
+
+
+def _without(written: Written, ending: str) -> Written:
+    """A text without the end of a turn, or without that end's white space where only this is missing."""
+    ended = ending if written.text.endswith(ending) else ending.rstrip()
+    if ended and written.text.endswith(ended):
+        return Written(written.text[: len(written.text) - len(ended)], written.prefix)
+    return written
+
+
+def differences(turn: Turn, format: str) -> list[str]:
+    """In what a format reads a message otherwise than it was meant; empty where it reads it well."""
+    message, written = turn
+    reply = parse(written.text, format, tools=schemas(message) or None, prefix=written.prefix)
+    wrong = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in reply.diagnostics]
+    calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    for name, meant, read in (
+        ("calls", [(call.name, call.arguments) for call in message.calls], calls),
+        ("text", message.text, reply.text.strip()),
+        ("reasoning", message.reasoning, (reply.reasoning or "").strip()),
+    ):
+        if meant != read:
+            wrong.append(f"meant as {name}: {_shown(meant)}; read: {_shown(read)}")
+    return wrong
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if value else "nothing"
+
+
+def rewritten(turn: Turn, format: str) -> str | None:
+    """A message as a format's own renderer writes it; None where it cannot."""
+    ids = any(call.id in turn.written.text for call in turn.message.calls)
+    try:
+        return render(segments(turn.message, ids=ids), format, tools=schemas(turn.message) or None)
+    except RenderError:
+        return None

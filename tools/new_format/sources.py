@@ -1,0 +1,300 @@
+"""Drafts of a new format: from responses, from a chat template, from another format, or from nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from outspoken import parse, registry
+from outspoken.errors import GrammarError
+from tools.checkout import Checkout
+from tools.source import Source
+
+from .chat_template import ChatTemplate, TemplateError, writers
+from .draft import Draft, counted, cut, sorted_in
+from .findings import Findings, Turn, differences, examine, rewritten, trimmed
+from .grammar import Fields, grammar
+from .likeness import Likeness, likenesses, notations
+from .notation import Notation
+from .samples import CALL, OBJECT, PYTHON, Unclear
+from .scenarios import MESSAGES, Message, Written, schemas
+from .trial import complaints, has_calls, scratch, tried
+
+
+class Known(Exception):
+    """A format reads all of it already. `lines` say so."""
+
+    def __init__(self, formats: list[str], what: str) -> None:
+        first, *others = formats
+        self.lines = [f"`{first}` reads {what} already: add the model to its header"]
+        if others:
+            self.lines.append(f"so do {', '.join(f'`{name}`' for name in others)}")
+        self.lines.append("nothing was written; `--force` writes a format of its own all the same")
+        super().__init__(self.lines[0])
+
+
+# from responses
+
+
+def by_responses(
+    checkout: Checkout, name: str, texts: dict[str, str], source: str, like: str | None, *, force: bool
+) -> Draft:
+    """A draft after responses, by name. Raises Known, and Unclear where no format is like them."""
+    said: list[str] = []
+    if like is None:
+        reading = _reading(checkout, list(texts.values()))
+        all_of_them = f"all {counted(len(texts), 'response')}" if len(texts) > 1 else "the response"
+        if reading and not force:
+            raise Known(reading, all_of_them)
+        said = [f"`{reading[0]}` reads {all_of_them} already"] if reading else []
+    known = notations(checkout, [like] if like else checkout.names())
+    if like and like not in known:
+        raise Unclear(
+            f"`{like}` is more than markup round the parts of a call, so no other markup can be put in its place; "
+            "leave out `--from` to copy its grammar"
+        )
+    found = likenesses(list(texts.values()), known)
+    if not found:
+        nearest = f"built as those of `{like}`" if like else "built as those of a format that is here"
+        raise Unclear(
+            f"there are no calls in the responses that are {nearest}; without `--from`, a skeleton is written to fill in"
+        )
+    with scratch(checkout) as room:
+        best, text = _best(room, name, found, texts, source)
+        draft = Draft(name, text, remarks=[*said, *_resemblance(best, known[best.format])])
+        read = Draft(name, text)
+        sorted_in(read, texts, source.rpartition(", ")[2], room)
+        draft.cases, draft.origins = read.cases, read.origins
+        draft.remarks += read.remarks
+        draft.remarks += _open_questions(best.notation)
+        cut(draft, room)
+    return draft
+
+
+def _reading(checkout: Checkout, texts: list[str]) -> list[str]:
+    """The formats that read all texts without a complaint, those that find most first."""
+    good: list[tuple[int, str]] = []
+    with checkout.in_use():
+        for name in checkout.names():
+            replies = [parse(text, name) for text in texts]
+            if any(map(has_calls, replies)) and not any(complaints(reply) for reply in replies):
+                good.append((-sum(len(reply.tool_calls) for reply in replies), name))
+    return [name for _, name in sorted(good)]
+
+
+def _best(room: Checkout, name: str, found: list[Likeness], texts: dict[str, str], source: str) -> tuple[Likeness, str]:
+    """The likeness whose grammar reads most responses without a complaint; of those, the one with fewest changes."""
+    example = min(texts.values(), key=len)
+    ranked: list[tuple[int, int, Likeness, str]] = []
+    why = ""
+    for number, like in enumerate(found):
+        try:
+            text = grammar(like.notation, Fields(name, title(like.notation), "", source, example.strip()))
+            with tried(room, name, text):
+                replies = [parse(response, name) for response in texts.values()]
+            wrong = sum(bool(complaints(reply)) for reply in replies)
+            calls = sum(len(reply.tool_calls) for reply in replies)
+            good = [reply.raw for reply in replies if reply.tool_calls and not complaints(reply)]
+            shown = min(good, key=len, default=example)
+            text = grammar(like.notation, Fields(name, title(like.notation), "", source, shown.strip()))
+        except (Unclear, GrammarError) as error:
+            why = why or str(error)
+            continue
+        if calls:
+            ranked.append((wrong, number, like, text))
+        if calls and not wrong:
+            break
+    if not ranked:
+        raise Unclear(why or "no grammar was found that reads a call in the responses")
+    _, _, like, text = min(ranked, key=lambda entry: entry[:2])
+    return like, text
+
+
+def _resemblance(like: Likeness, known: Notation) -> list[str]:
+    """Which format was taken, and what stands in the place of its markup."""
+    old, new = known.markers, like.notation.markers
+    if not like.changes:
+        return [f"calls are written as in `{like.format}`"]
+    changed = [p for p in dict.fromkeys([*new, *old]) if old.get(p, "").strip() != new.get(p, "").strip()]
+    return [
+        f"calls are built as in `{like.format}`, with other markup in {counted(like.changes, 'place')}:",
+        *[f"  {place}: {new.get(place, '')!r} for {old.get(place, '')!r}" for place in changed],
+    ]
+
+
+def _open_questions(found: Notation) -> list[str]:
+    """What the texts did not show."""
+    remarks: list[str] = []
+    if not found.separated:
+        remarks.append("no response has two calls in a row: what stands between them is not known")
+    if found.before is None:
+        remarks.append("no call follows text: the white space between them is not known")
+    if found.ending.strip():
+        remarks.append(f"{found.ending!r} behind the last call closes nothing that was opened; it is read as text")
+    return remarks
+
+
+def title(found: Notation) -> str:
+    """A few words for a notation."""
+    outer = re.findall(r"\w+", found.section[0] or found.head[0][0])
+    where = f" in {'_'.join(outer[:3])}" if outer else ""
+    kinds = {CALL: "JSON", OBJECT: "Name and JSON", PYTHON: "Python calls"}
+    return f"{kinds.get(found.kinds[-1], 'Tagged arguments')}{where}"[:40]
+
+
+# from a chat template
+
+
+def by_template(checkout: Checkout, name: str, template: ChatTemplate, source: str, *, force: bool) -> Draft:
+    """A draft after what a chat template writes. Raises Known, TemplateError, and Unclear where it cannot be told."""
+    turns, refused = _turns(template)
+    with scratch(checkout) as room:
+        reading = _faithful(room, turns)
+        if reading and not force:
+            raise Known(reading, "all that the template writes")
+        findings = examine(turns)
+        draft = Draft(name, _grammar(name, findings, source), remarks=[*refused, *findings.remarks])
+        with tried(room, name, draft.grammar):
+            _keep(draft, findings, source)
+        draft.remarks += _open_questions(findings.notation)
+        cut(draft, room)
+    return draft
+
+
+def _turns(template: ChatTemplate) -> tuple[dict[str, Turn], list[str]]:
+    """The messages as the template writes them, with arguments in the form that it takes; and what it refuses."""
+    tries = [_written(write) for write in writers(template)]
+    turns, refused = max(tries, key=lambda entry: _understood(entry[0]))
+    if not turns:
+        raise Unclear(next(iter(refused.values())))
+    return turns, [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
+
+
+def _written(write: Callable[[Message], Written]) -> tuple[dict[str, Turn], dict[str, str]]:
+    """The messages that a template writes, and why it refuses the others."""
+    turns: dict[str, Turn] = {}
+    refused: dict[str, str] = {}
+    for name, message in MESSAGES.items():
+        try:
+            turns[name] = Turn(message, write(message))
+        except TemplateError as error:
+            refused[name] = str(error)
+    return turns, refused
+
+
+def _understood(turns: dict[str, Turn]) -> int:
+    """Of how many turns it can be told how they are written."""
+    try:
+        return len(examine(turns).turns)
+    except Unclear:
+        return 0
+
+
+def _faithful(room: Checkout, turns: dict[str, Turn]) -> list[str]:
+    """The formats that read all turns as they were meant, those that write them best first."""
+    bare = {name: turn for name, turn in trimmed(turns)[0].items() if turn.message.calls or turn.message.text}
+    if not any(turn.message.calls for turn in bare.values()):
+        return []
+    with room.in_use():
+        good = [name for name in room.names() if not any(differences(turn, name) for turn in bare.values())]
+        exact = {name: sum(rewritten(turn, name) == turn.written.text for turn in bare.values()) for name in good}
+    return sorted(good, key=lambda name: (-exact[name], name))
+
+
+def _grammar(name: str, findings: Findings, source: str) -> str:
+    example = findings.turns.get("one_call") or next(iter(findings.turns.values()))
+    return grammar(findings.notation, Fields(name, title(findings.notation), "", source, example.written.text.strip()))
+
+
+def _keep(draft: Draft, findings: Findings, source: str) -> None:
+    """Add the turns that are read as they were meant as cases, and say how the others are read."""
+    well = 0
+    spaced: list[str] = []
+    other: list[str] = []
+    for name, turn in findings.turns.items():
+        wrong = differences(turn, draft.name)
+        written = rewritten(turn, draft.name)
+        well += not wrong
+        if written is None or written.split() != turn.written.text.split():
+            other.append(name)
+        elif written != turn.written.text.lstrip("\n"):
+            spaced.append(name)
+        if wrong:
+            draft.remarks.append(f"`{name}` is not read as it was meant, and left out:")
+            draft.remarks += [f"  {turn.written.text!r}", *[f"  {line}" for line in wrong]]
+            continue
+        options = {"prefix": turn.written.prefix} if turn.written.prefix else {}
+        plain = parse(turn.written.text, draft.name, prefix=turn.written.prefix)
+        needed = [call.arguments for call in plain.tool_calls] != [call.arguments for call in turn.message.calls]
+        draft.add(
+            "ok", name, turn.written.text, source, **options, **({"tools": schemas(turn.message)} if needed else {})
+        )
+    total = len(findings.turns)
+    exact = total - len(spaced) - len(other)
+    said = [f"{well} of {counted(total, 'message')} read as meant; {exact} written back to the byte"]
+    said += [f"written back with other white space: {', '.join(spaced)}"] if spaced else []
+    said += [f"written back otherwise, or not at all: {', '.join(other)}"] if other else []
+    draft.remarks = [*said, *draft.remarks]
+
+
+# from another format, or from nothing
+
+
+def copy(checkout: Checkout, name: str, like: str) -> Draft:
+    """The grammar of a format under another name, with its example as the first case."""
+    draft = Draft(name, _renamed(Source.of(checkout.existing(like)).text, name))
+    draft.remarks.append(f"the grammar of `{like}` under another name")
+    with scratch(checkout) as room:
+        with tried(room, name, draft.grammar):
+            example = registry.header(name).example
+        draft.add("ok", "example", example, f"the example of `{like}`: replace it by what the model wrote")
+        cut(draft, room)
+    return draft
+
+
+def _renamed(text: str, name: str) -> str:
+    """The text of a grammar with another name in its header, and with blanks for what is true of the first one only."""
+    text = re.sub(r"^// format:.*$", f"// format:  {name}", text, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^// aliases:.*\n(?://   .*\n)*", "", text, count=1, flags=re.MULTILINE)
+    return re.sub(r"^// (title|models|source):.*\n(?://   .*\n)*", r"// \1:\n", text, flags=re.MULTILINE)
+
+
+_BLANK = """\
+// format:  {name}
+// title:
+// models:
+// source:
+// trim:    text, reasoning
+// example:
+//   Let me look that up.
+//   <{name}>
+//   {{"name": "get_weather", "arguments": {{"city": "Paris"}}}}
+//   </{name}>
+
+// A response: text, code samples, reasoning, calls. Write here what a call looks like; grammars/README.md says how.
+start: (TEXT | code | think | tool_call)*
+tool_call: _CALL_OPEN _json_call _CALL_CLOSE
+
+// A marker is what is written, and what else is read
+_CALL_OPEN: "\\n<{name}>\\n" | "<{name}>"
+_CALL_CLOSE: "\\n</{name}>" | "</{name}>"
+
+%import .shared.json_call._json_call
+%import .shared.text.TEXT
+%import .shared.code.code
+%import .shared.think.think
+%import common.WS
+%ignore WS
+"""
+
+
+def blank(checkout: Checkout, name: str) -> Draft:
+    """A grammar that can be used, whose markup is made up, with a case that the author replaces."""
+    draft = Draft(
+        name, _BLANK.format(name=name), remarks=["the markup is made up: replace it by what the model writes"]
+    )
+    text = f'Let me look that up.\n<{name}>\n{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}\n</{name}>'
+    draft.add("ok", "one_call", text, "made up: replace it by what the model wrote")
+    with scratch(checkout) as room:
+        cut(draft, room)
+    return draft

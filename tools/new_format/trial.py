@@ -1,0 +1,83 @@
+"""A grammar that is not written yet, tried on texts: in a copy of the grammars that is thrown away afterwards."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from outspoken import Reply, StreamParser, registry
+from tools.checkout import Checkout
+from tools.corpus import Case
+
+from .likeness import END_OF_TURN, TAG
+
+_ENDED = re.compile(rf"\s*(?:{END_OF_TURN})\s*")
+#: A token that models write only as markup.
+_TOKEN = re.compile(rf"(?!{END_OF_TURN})(?:<\|[^|<>\n]{{1,60}}\|>|<｜[^｜<>\n]{{1,60}}｜>)")
+_FIRST, _LAST = re.compile(rf"\s*{TAG}"), re.compile(rf"{TAG}\s*\Z")
+
+
+@contextmanager
+def scratch(checkout: Checkout) -> Generator[Checkout]:
+    """A checkout that has the grammars of another one, and into which a grammar may be written."""
+    with TemporaryDirectory(prefix="new_format_") as folder:
+        made = Checkout(Path(folder))
+        shutil.copytree(checkout.grammars, made.grammars)
+        yield made
+
+
+@contextmanager
+def tried(room: Checkout, name: str, grammar: str) -> Generator[None]:
+    """Within, the grammar can be used under its name. Raises GrammarError where it cannot be compiled."""
+    path = room.grammar(name)
+    before = path.read_bytes() if path.exists() else None
+    path.write_text(grammar, "utf-8")
+    try:
+        with room.in_use():
+            registry.automaton(name)
+            yield
+    finally:
+        if before is None:
+            path.unlink()
+        else:
+            path.write_bytes(before)
+
+
+def complaints(reply: Reply) -> list[str]:
+    """What is wrong with how a sound response was read: its diagnostics, and markup that was read as text."""
+    found = [str(diagnostic) for diagnostic in reply.diagnostics]
+    for number, segment in enumerate(reply.segments):
+        if segment.kind != "text":
+            continue
+        before = number > 0 and reply.segments[number - 1].kind == "tool_call"
+        behind = number + 1 < len(reply.segments) and reply.segments[number + 1].kind == "tool_call"
+        last = number + 1 == len(reply.segments)
+        if last and _ENDED.fullmatch(segment.text):
+            continue
+        if token := _TOKEN.search(segment.text):
+            found.append(f"{reply.format}: markup is read as text: {token[0]!r}")
+            continue
+        glued = segment.text[-1:].isalnum() and reply.raw[segment.span[1] : segment.span[1] + 1] in ("[", "{")
+        if (before and _FIRST.match(segment.text)) or (behind and (glued or _LAST.search(segment.text))):
+            found.append(f"{reply.format}: markup beside a call is read as text: {segment.text.strip()[:60]!r}")
+    values = [value for call in reply.tool_calls for value in call.arguments.values() if isinstance(value, str)]
+    swallowed = [value for value in values if _FIRST.match(value) and "</" not in value]
+    return found + [f"{reply.format}: markup is read as part of a value: {value.strip()[:60]!r}" for value in swallowed]
+
+
+def has_calls(reply: Reply) -> bool:
+    """Is there something in a reply that only a format of its own can read?"""
+    return bool(reply.tool_calls or reply.actions or reply.payloads)
+
+
+def streams_differ(case: Case) -> bool:
+    """Is a case read otherwise where it arrives one character at a time?"""
+    parser: StreamParser = case.parser()
+    for character in case.text:
+        parser.feed(character)
+    parser.close()
+    return parser.reply != case.parse()

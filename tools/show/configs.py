@@ -1,0 +1,102 @@
+"""The configurations that reading went through: numbered as they were met, with what each accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from outspoken.automaton import Config, Transition
+from outspoken.frame import visible
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+
+from .trace import Step
+
+#: A regular expression is shown up to here.
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A terminal that is acceptable, by its name, and how it is spelled: "" for free text and islands."""
+
+    name: str
+    spelled: str
+
+    def __str__(self) -> str:
+        return f"`{self.name}`" + (f" {self.spelled}" if self.spelled else "")
+
+
+@dataclass(frozen=True)
+class ShownConfig:
+    """A configuration: its number, the vocabulary rules that are open, what it accepts, the parser's stack of states.
+
+    `free` is the free text that may stand here, "" where none may; the markers are then those that may end it.
+    """
+
+    number: int
+    inside: str
+    free: str
+    expected: tuple[Expected, ...]
+    may_end: bool
+    stack: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The name by which the configuration is spoken of."""
+        return f"c{self.number}"
+
+    def __str__(self) -> str:
+        where = f"in {self.inside}" if self.inside else "outside"
+        marks = ", ".join([str(e) for e in self.expected])
+        if self.free:
+            marks = f"`{self.free}` up to {marks or 'the end'}"
+        return f"{where}: {marks or 'nothing'}"
+
+
+class Configs:
+    """Numbers configurations as they are met."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Config, int] = {}
+        self.shown: list[ShownConfig] = []
+
+    def number(self, config: Config) -> int:
+        """The number of a configuration."""
+        if config not in self._numbers:
+            self._numbers[config] = len(self.shown)
+            self.shown.append(described(config, len(self.shown)))
+        return self._numbers[config]
+
+    def kind(self, step: Step) -> str:
+        """Whether a token is a "marker", "free" text, a "value", or "none" of these."""
+        if step.transition is None:
+            return "none"
+        short = step.transition.terminal.short
+        return "free" if short in FREE_TEXT else "value" if short in ISLANDS | TOKENS else "marker"
+
+
+def described(config: Config, number: int = 0) -> ShownConfig:
+    """What a configuration accepts."""
+    frames = config.automaton.tables.frames
+    inside = " > ".join([" or ".join(frames[state].split()) for state in config.stack if frames[state]])
+    free = config.free.terminal.short if config.free else ""
+    expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in _acceptable(config)]))
+    return ShownConfig(number, inside, free, expected, config.end() is not None, config.stack)
+
+
+def _acceptable(config: Config) -> Iterator[Transition]:
+    """What may stand in a configuration: markers and islands, and those that may end its free text."""
+    yield from config.islands
+    yield from [step for step in config.markers if not step.supplied]
+    if config.free is not None:
+        yield from [step for step in (*config.free.target.islands, *config.free.target.markers) if not step.supplied]
+
+
+def _spelled(step: Transition) -> str:
+    terminal = step.terminal
+    if terminal.short in ISLANDS or terminal.short in TOKENS:
+        return ""
+    if terminal.canonical:
+        return '"{}"'.format(visible(terminal.canonical).replace('"', r"\""))
+    regex = visible(terminal.regex)
+    return f"/{regex if len(regex) <= _LONGEST else regex[:_LONGEST] + '...'}/"

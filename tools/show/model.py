@@ -1,0 +1,270 @@
+"""What is shown of how a response is read: one model, which the terminal and the page draw."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from outspoken import Reply, parse
+from outspoken.automaton import Config
+from outspoken.events import Event, ToolCallDelta
+from outspoken.explain import event_line, segment_title, segment_value
+from outspoken.frame import visible
+from outspoken.reading import encodable
+
+from .configs import Configs, Expected, ShownConfig
+from .refusals import refusals
+from .trace import Span, Step, Traced, TracedReading
+from .tree import Node, tree
+
+#: What each operation of a transition is called.
+_OPERATIONS = {"begin": "begins", "end": "ends", "reopen": "is the first part of"}
+_TURNS = {
+    "refused": "nothing that is acceptable stands here",
+    "recovered": "read again as damaged, at a cost of {cost}",
+    "rejected": "could be read again at a cost of {cost}, but not without contradicting what was sent",
+    "text": "is text",
+    "unread": "not read",
+    "tried": "no format reads this: {trials}",
+    "chosen": "one of {trials} reads this",
+}
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """One thing that was done, in the order in which it was done.
+
+    `number` is the place in the list of tokens, -1 for what is none. `kind` is "marker", "free" or "value" for a token,
+    "none" for text that is part of no token, and else what happened (see `show_trace.Kind`). `config` and `target` are
+    numbers of configurations, `target` None where reading stayed where it was. `written` is how a marker is written.
+    """
+
+    number: int
+    kind: str
+    name: str
+    start: int
+    end: int
+    text: str
+    config: int
+    target: int | None = None
+    mark: str = ""
+    withdrawn: bool = False
+    operations: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    written: str = ""
+
+    @property
+    def is_token(self) -> bool:
+        """Was something read, rightly or not?"""
+        return self.kind in ("marker", "free", "value", "none")
+
+
+@dataclass(frozen=True)
+class ShownSegment:
+    """A segment of the reply: its kind, a title with all but its value, its value as text, its span."""
+
+    kind: str
+    title: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The state of a stream after a piece: how much has arrived, and what of it is held back.
+
+    `events` is how many there were so far, `places` are the configurations with the format that is being tried (""
+    where only one reads). The last moment is the end of the text.
+    """
+
+    arrived: int
+    held: tuple[Span, ...]
+    events: int
+    places: tuple[tuple[str, int], ...]
+
+
+@dataclass
+class Shown:
+    """All that is shown of one response. Offsets are into `raw`; what the prompt had opened stands before it.
+
+    `difference` says how the reply differs from the one of the whole text; it is empty, or the library is wrong.
+    """
+
+    source: str
+    asked: str
+    prefix: str
+    reply: Reply
+    size: int
+    steps: list[ShownStep] = field(default_factory=list[ShownStep])
+    tokens: list[ShownStep] = field(default_factory=list[ShownStep])
+    tree: list[Node | int] = field(default_factory=list["Node | int"])
+    rules: dict[int, tuple[str, ...]] = field(default_factory=dict[int, "tuple[str, ...]"])
+    segments: list[ShownSegment] = field(default_factory=list[ShownSegment])
+    refusals: list[str] = field(default_factory=list[str])
+    configs: list[ShownConfig] = field(default_factory=list[ShownConfig])
+    moments: list[Moment] = field(default_factory=list[Moment])
+    events: list[str] = field(default_factory=list[str])
+    openers: list[Expected] = field(default_factory=list[Expected])
+    difference: list[str] = field(default_factory=list[str])
+
+    @property
+    def raw(self) -> str:
+        """The response."""
+        return self.reply.raw
+
+    @property
+    def headline(self) -> str:
+        """The response, its format and its status, on one line."""
+        how = "detected" if self.asked == "auto" else "as asked for"
+        format_ = f"{self.reply.format} ({how})" if self.reply.format else "no format"
+        return visible(f"{self.source}: {format_}, {self.reply.status}")
+
+    @property
+    def opens_nothing(self) -> bool:
+        """Is all of the response text that the format has nothing to say of?"""
+        return all(segment.kind == "text" for segment in self.segments)
+
+    @property
+    def repairs(self) -> list[str]:
+        """The changes that made damaged text readable."""
+        return [visible(str(repair)) for repair in self.reply.repairs]
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """The diagnostics, drawn."""
+        return [diagnostic.frame() for diagnostic in self.reply.diagnostics]
+
+    def slice(self, start: int, end: int) -> str:
+        """The text between two offsets; negative ones are in what the prompt had opened."""
+        whole, shift = self.prefix + self.raw, len(self.prefix)
+        return whole[max(start + shift, 0) : max(end + shift, 0)]
+
+
+def show(text: str, source: str, asked: str, *, tools: Any = None, prefix: str = "", size: int = 0) -> Shown:
+    """Read a response in pieces of `size` characters (0: in one) and keep all that is to be shown of it.
+
+    Raises what the library raises for wrong use: UnknownFormatError, GrammarError, ToolError, LimitError.
+    """
+    recorder = _Recorder(asked, tools, prefix)
+    reply = recorder.read(encodable(text), size)
+    whole = parse(text, asked, tools=tools, prefix=prefix)
+    shown = Shown(source, asked, encodable(prefix), reply, size)
+    tracer, configs = recorder.tracer, Configs()
+    shown.steps = list(_steps(tracer.log, shown, configs))
+    shown.tokens = [step for step in shown.steps if step.number >= 0]
+    shown.tree = tree(tracer.tokens())
+    shown.rules = dict(_rules(shown.tree, ()))
+    shown.segments = [ShownSegment(s.kind, segment_title(s), segment_value(s), *s.span) for s in reply.segments]
+    shown.refusals = refusals(tracer.log, reply)
+    shown.moments = [look.numbered(configs) for look in recorder.looks]
+    shown.configs = configs.shown
+    shown.openers = [e for e in configs.shown[0].expected if shown.reply.format or asked != "auto"]
+    shown.events = [event_line(event) for event in recorder.events]
+    shown.difference = [] if reply == whole else list(_difference(whole, reply))
+    return shown
+
+
+class _Look(NamedTuple):
+    """A moment, with configurations that have no number yet."""
+
+    arrived: int
+    held: tuple[Span, ...]
+    events: int
+    places: list[tuple[str, Config]]
+
+    def numbered(self, configs: Configs) -> Moment:
+        """The moment, with the numbers of its configurations."""
+        places = tuple([(name, configs.number(config)) for name, config in self.places])
+        return Moment(self.arrived, self.held, self.events, places)
+
+
+class _Recorder:
+    """Reads a response as a stream and looks at the machine after each piece."""
+
+    def __init__(self, asked: str, tools: Any, prefix: str) -> None:
+        self._new: list[Event] = []
+        self._reading = TracedReading(asked, tools, prefix, "keep", None, None, self._new)
+        self._sent: dict[int, int] = {}
+        self.tracer: Traced = self._reading.tracer
+        self.events: list[Event] = []
+        self.looks: list[_Look] = []
+
+    def read(self, text: str, size: int) -> Reply:
+        """Read all of a text."""
+        self._look(0)
+        size = size or len(text) or 1
+        for start in range(0, len(text), size):
+            self._reading.feed(text[start : start + size])
+            self._look(min(start + size, len(text)))
+        reply = self._reading.close()
+        self._look(len(text), ended=True)
+        return reply
+
+    def _look(self, arrived: int, *, ended: bool = False) -> None:
+        self._sent |= {e.index: self._sent.get(e.index, 0) for e in self._new if isinstance(e, ToolCallDelta)}
+        for event in self._new:
+            if isinstance(event, ToolCallDelta):
+                self._sent[event.index] += len(event.arguments)
+        self.events += self._new
+        self._new.clear()
+        held = [] if ended else self.tracer.held(arrived, self._sent)
+        spans = tuple([(max(start, 0), end) for start, end in held if end > 0])
+        self.looks.append(_Look(arrived, spans, len(self.events), self.tracer.places()))
+
+
+def _steps(log: list[Step], shown: Shown, configs: Configs) -> Iterator[ShownStep]:
+    """What was done, in order; tokens that stand and say something are numbered as `Traced.tokens` counts them."""
+    number = -1
+    for step in log:
+        config = configs.number(step.config)
+        text = shown.slice(step.start, step.end)
+        if step.kind != "read":
+            names = ", ".join([trial.name for trial in step.trials])
+            name = _TURNS[step.kind].format(cost=step.cost, trials=names)
+            yield ShownStep(-1, step.kind, name, step.start, step.end, text, config, withdrawn=step.withdrawn)
+            continue
+        number += not step.withdrawn
+        taken = step.transition if step.mark not in ("cut", "unread") else None
+        yield ShownStep(
+            number=-1 if step.withdrawn else number,
+            kind=configs.kind(step),
+            name=step.transition.terminal.short if step.transition else "",
+            start=step.start,
+            end=step.end,
+            text=text,
+            config=config,
+            target=None if taken is None else configs.number(taken.target),
+            mark=step.mark,
+            withdrawn=step.withdrawn,
+            operations=tuple(_operations(taken.before + taken.after)) if taken is not None else (),
+            repairs=tuple([f"{visible(shown.slice(e.start, e.end))} → {visible(e.after)}" for e in step.edits]),
+            written=step.transition.terminal.canonical if step.transition else "",
+        )
+
+
+def _operations(ops: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What a transition does, in words. What is only structure is left out."""
+    for op, what in ops:
+        if op in _OPERATIONS:
+            yield f"{_OPERATIONS[op]} {' or '.join(what.split())}"
+        elif op == "field":
+            yield f"is {what}"
+
+
+def _rules(nodes: list[Node | int], around: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The rules that each token stands in, outermost first."""
+    for node in nodes:
+        if isinstance(node, int):
+            yield node, around
+        else:
+            yield from _rules(node.children, (*around, node.name))
+
+
+def _difference(whole: Reply, streamed: Reply) -> Iterator[str]:
+    """How a streamed reply differs from the one of the whole text."""
+    old, new = [reply.model_dump_json(indent=2).splitlines() for reply in (whole, streamed)]
+    for line in difflib.unified_diff(old, new, "whole", "streamed", n=2, lineterm=""):
+        yield visible(line)

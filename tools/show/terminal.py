@@ -1,0 +1,201 @@
+"""Draws what is shown of a response in a terminal, or as plain text where the output is none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from outspoken.explain import COLORS
+from outspoken.frame import visible
+
+from .model import Moment, Shown, ShownStep
+from .tree import Node
+
+#: From this width on, tokens, tree and segments stand side by side.
+WIDE = 100
+#: The width where the output is no terminal, and `COLUMNS` does not say it.
+_PLAIN = 120
+#: Of a token's text, so many characters are shown.
+_TEXT = 60
+
+_STYLES = {"marker": "dim", "free": COLORS["text"], "value": COLORS["tool_call"], "none": COLORS["error"]}
+
+
+def draw(shown: Shown, out: TextIO, *, stream: bool = False, trace: bool = False) -> None:
+    """Write what is shown; with `stream` the pieces and what came of each, with `trace` every step."""
+    width = None if out.isatty() else int(os.environ.get("COLUMNS") or _PLAIN)
+    console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        for part in _parts(shown, console.width, stream=stream, trace=trace):
+            console.print(part, soft_wrap=isinstance(part, Text))
+    drawn = captured.get()
+    if not out.isatty():
+        drawn = "".join([f"{line.rstrip()}\n" for line in drawn.splitlines()])
+    out.write(drawn)
+
+
+def _parts(shown: Shown, width: int, *, stream: bool, trace: bool) -> Iterable[RenderableType]:
+    yield Text(shown.headline, "bold")
+    yield from _frames(shown.refusals)
+    if not shown.refusals and shown.opens_nothing:
+        yield Text("\nno opening marker of the format stands in the text; these open something:")
+        yield Text("\n".join([f"  {expected}" for expected in shown.openers]))
+    columns = [("tokens", _tokens(shown)), ("tree", _tree(shown)), ("segments", _segments(shown))]
+    if width >= WIDE:
+        yield ""
+        yield _beside([Group(Text(title, "bold"), body) for title, body in columns])
+    else:
+        for title, body in columns:
+            yield from (_head(title), body)
+    if shown.repairs:
+        yield _head("repairs")
+        yield from [Text(f"  {repair}") for repair in shown.repairs]
+    yield from _frames(shown.diagnostics)
+    if stream:
+        yield from _stream(shown)
+    if trace:
+        yield from _trace(shown)
+    yield from _difference(shown, stream)
+
+
+def _beside(columns: list[Group]) -> Table:
+    table = Table.grid(padding=(0, 3, 0, 0), expand=True)
+    for ratio in (4, 3, 3):
+        table.add_column(ratio=ratio)
+    table.add_row(*columns)
+    return table
+
+
+def _head(title: str) -> Text:
+    return Text(f"\n{title}", "bold")
+
+
+def _frames(frames: list[str]) -> Iterable[Text]:
+    for frame in frames:
+        title, _, rest = f"\n{frame}".partition("[")
+        style = COLORS.get(title.strip(), "")
+        head, _, body = rest.partition("\n")
+        yield Text.assemble((f"{title}[{head}", style), f"\n{body}")
+
+
+def _grid(*justify: str) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for number, side in enumerate(justify):
+        last = number == len(justify) - 1
+        table.add_column(justify="right" if side == "right" else "left", no_wrap=not last, overflow="fold")
+    return table
+
+
+def _tokens(shown: Shown) -> RenderableType:
+    """The tokens: where each is, its terminal, its text."""
+    table = _grid("right", "left", "left")
+    for token in shown.tokens:
+        if token.text or token.mark:
+            table.add_row(_span(token), Text(_name(token), _STYLES[token.kind]), Text(excerpt(token.text)))
+    return table
+
+
+def _span(step: ShownStep) -> Text:
+    return Text(f"{step.start}-{step.end}", "dim")
+
+
+def _name(step: ShownStep) -> str:
+    return " ".join([part for part in (step.name, f"({step.mark})" if step.mark else "") if part])
+
+
+def excerpt(text: str) -> str:
+    """A text on one line, with escapes, and shortened in the middle where it is long."""
+    shown = visible(text)
+    return shown if len(shown) <= _TEXT else f"{shown[: _TEXT // 2]} … {shown[-_TEXT // 3 :]}"
+
+
+def _tree(shown: Shown) -> Text:
+    text = Text()
+    _branch(text, shown, shown.tree, 0)
+    text.rstrip()
+    return text
+
+
+def _branch(text: Text, shown: Shown, nodes: list[Node | int], depth: int) -> None:
+    """Add rules, and what is in them, to a text."""
+    for node in nodes:
+        text.append("  " * depth)
+        if isinstance(node, int):
+            token = shown.tokens[node]
+            text.append(f"{_name(token)}\n", _STYLES[token.kind])
+            continue
+        text.append(node.name, "bold" if node.is_meaningful else "")
+        text.append("\n" if node.complete else " (not completed)\n", COLORS["error"])
+        _branch(text, shown, node.children, depth + 1)
+
+
+def _segments(shown: Shown) -> Group:
+    found: list[RenderableType] = []
+    for segment in shown.segments:
+        style = COLORS.get(segment.kind, "")
+        found.append(Text(segment.title, style))
+        value = "\n".join([visible(line) for line in segment.value.split("\n")])
+        found.append(Padding(Text(value), (0, 0, 0, 2)))
+    return Group(*(found or [Text("none", "dim")]))
+
+
+# streams
+
+
+def _stream(shown: Shown) -> Iterable[RenderableType]:
+    """Each piece, the events that came of it, and what is held back."""
+    yield _head(f"stream, {shown.size} at a time")
+    table = _grid("right", "left", "left", "left")
+    table.add_row("", Text("piece", "dim"), Text("events", "dim"), Text("held back", "dim"))
+    for before, after in zip(shown.moments, shown.moments[1:], strict=False):
+        ended = after is shown.moments[-1]
+        piece = "(the end)" if ended else excerpt(shown.raw[before.arrived : after.arrived])
+        events = "\n".join([excerpt(event) for event in shown.events[before.events : after.events]])
+        table.add_row(Text(str(after.arrived), "dim"), Text(piece), Text(events), Text(_held(shown, after), "yellow"))
+    yield table
+
+
+def _held(shown: Shown, moment: Moment) -> str:
+    return " … ".join([excerpt(shown.raw[start:end]) for start, end in moment.held])
+
+
+def _difference(shown: Shown, stream: bool) -> Iterable[RenderableType]:
+    """Whether the reply is the one of the whole text."""
+    if shown.difference:
+        yield Text("\nthe stream is read otherwise than the whole text", COLORS["error"])
+        yield Text("\n".join(shown.difference))
+    elif stream:
+        yield Text("\nthe reply is the one of the whole text")
+
+
+# the trace
+
+
+def _trace(shown: Shown) -> Iterable[RenderableType]:
+    """Every step: the configuration, the terminal, the span, what it does, where it leads."""
+    yield _head("trace")
+    table = _grid("left", "right", "left", "left", "left", "left")
+    for step in shown.steps:
+        if step.is_token and not (step.text or step.mark or step.operations):
+            continue  # free text that is empty
+        config = Text(shown.configs[step.config].name, "dim")
+        if not step.is_token:
+            table.add_row(config, _span(step), Text(step.kind, "bold"), Text(step.name), "", "")
+            continue
+        style = "strike dim" if step.withdrawn else _STYLES[step.kind]
+        name = f"{_name(step)} (withdrawn)" if step.withdrawn else _name(step)
+        target = f"→ {shown.configs[step.target].name}" if step.target is not None else ""
+        does = ", ".join([*step.operations, *step.repairs])
+        table.add_row(config, _span(step), Text(name, style), Text(excerpt(step.text)), Text(target), Text(does))
+    yield table
+    yield _head("configurations: what each accepts")
+    table = _grid("left", "left")
+    for config in shown.configs:
+        table.add_row(Text(config.name, "dim"), Text(str(config)))
+    yield table
