@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 import tools.fuzz
-import tools.invariants
+import tools.fuzz.invariants
 from outspoken import Reply, Text, parse
 from outspoken.json_codes import CAPS
 from tests.cases import CASES, FORMATS
 from tools.checkout import Checkout
 from tools.corpus import cases, sources
 from tools.fuzz import Fuzz, main
-from tools.fuzz_report import TITLES, Finding, save
-from tools.invariants import How, check_reply, pieces
-from tools.minimise import minimise
-from tools.mutate import CHANGES, Mutator
+from tools.fuzz.invariants import How, check, check_detected, check_reply, pieces
+from tools.fuzz.minimise import minimise
+from tools.fuzz.mutate import CHANGES, Mutator
+from tools.fuzz.report import TITLES, Finding, save
 
 _TEXTS = 60
 #: How many seeds of each format are read.
-_SEEDS = 10
+_SEEDS = 6
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -51,6 +51,39 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str) -> None:
     assert fuzz.texts > 5 * _SEEDS
 
 
+#: Texts that broke a promise once: what the fuzz made of them, and how they were read.
+ONCE_BROKEN: dict[str, tuple[How, str]] = {
+    "text of an answer that was told twice": (How(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
+    "text of a fence that was told twice": (How(), '```Json\n{"\x00":[]}'),
+    "a section's opener that was not recorded": (
+        How("deepseek_v3", reason="stop"),
+        "<｜tool▁call▁begin｜>x<｜tool▁sep｜>c```json{}",
+    ),
+    "an edit over the markers round a value": (How("pythonic", {"repair": "heuristic"}), "[f(y=|0)]"),
+    "an edit behind the end of a value": (How("pythonic", reason="length"), "[a(_=''I,,<thiNk>"),
+    "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
+    "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
+    "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
+    "a marker that was cut off and lost": (
+        How(),
+        "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜too",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONCE_BROKEN)
+def test_what_was_broken_once(name: str) -> None:
+    how, text = ONCE_BROKEN[name]
+    check(text, how)
+
+
+def test_a_format_that_was_not_tried() -> None:
+    """Its opening marker is not spelled as that of another format, but reads what is written there."""
+    text = "```json\n[get_weather(city='Paris')]\n```"
+    check_detected(text, How("pythonic"))
+    assert parse(text).tool_calls == parse(text, "pythonic").tool_calls != []
+
+
 # the changes
 
 
@@ -58,7 +91,8 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str) -> None:
 def test_a_change_changes_something(change: Callable[[Mutator, str], str]) -> None:
     text = '<a>"one" two</a> three “four”'
     found = {change(Mutator(Random(seed), ["<b>other</b>", "{}"]), text) for seed in range(30)}
-    assert len(found) > 5
+    assert len(found) > 1
+    assert text not in found or len(found) > 2
     assert change(Mutator(Random(3), ["<b>"]), text) == change(Mutator(Random(3), ["<b>"]), text)
     change(Mutator(Random(0), [""]), "")  # nothing to change, nothing to take from
 
@@ -103,7 +137,7 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 
 @pytest.fixture
 def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools.invariants, "parse", without_cologne)
+    monkeypatch.setattr(tools.fuzz.invariants, "parse", without_cologne)
 
 
 @pytest.fixture
@@ -182,9 +216,9 @@ def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.Capture
 
 @pytest.mark.usefixtures("clock")
 def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "30"], checkout) == 0
+    assert main(["--runs", "20"], checkout) == 0
     assert capsys.readouterr() == (
-        "text: 15 of 15 steps, 5 of 5 spellings\n240 texts in 30 s, 8 a second\nnothing was found\n",
+        "text: 15 of 15 steps, 5 of 5 spellings\n173 texts in 30 s, 6 a second\nnothing was found\n",
         "",
     )
 
@@ -224,7 +258,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Ch
             raise IndexError(len(text))
         return parse(text, *arguments, **options)
 
-    monkeypatch.setattr(tools.invariants, "parse", fails)
+    monkeypatch.setattr(tools.fuzz.invariants, "parse", fails)
     with checkout.in_use():
         fuzz = Fuzz(["text"], checkout)
         finding = next(f for seed in range(50) for f in fuzz.run("text", seed) if f.kind == "raises")
@@ -241,7 +275,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Ch
 def test_findings_of_one_kind_are_counted(checkout: Checkout) -> None:
     with checkout.in_use():
         fuzz = Fuzz(["text"], checkout)
-        for seed in range(60):
+        for seed in range(20):
             fuzz.run("text", seed)
     assert fuzz.counts["text", "lost"] > 3
     assert len([finding for finding in fuzz.findings if finding.kind == "lost"]) <= 3
@@ -259,7 +293,7 @@ def test_a_format_that_is_not_there(checkout: Checkout, capsys: pytest.CaptureFi
 
 
 def test_a_grammar_that_cannot_be_used(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    checkout.grammar("odd").write_text("// format: odd\n\nstart: \n", "utf-8")
+    checkout.grammar("odd").write_text("// format: odd\n\nstart: (\n", "utf-8")
     assert main(["odd", "--runs", "1"], checkout) == 2
     assert "odd.lark" in capsys.readouterr().err
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import cache
 from pathlib import Path
 from random import Random
 from textwrap import dedent
@@ -14,13 +16,13 @@ from outspoken import parse, registry
 from outspoken.values import to_json
 from outspoken.vocabulary import FREE_TEXT, ISLANDS
 from tests.cases import CASES, FORMATS
-from tools import fuzz_values
 from tools.checkout import Checkout
-from tools.fuzz_map import Map, Step
-from tools.fuzz_patterns import Sampler, branches
-from tools.fuzz_reference import Meaning, read, said
-from tools.fuzz_spelling import Spelling
-from tools.generate import Generator, Response
+from tools.fuzz import values
+from tools.fuzz.generate import Generator, Response
+from tools.fuzz.map import Map, Step
+from tools.fuzz.patterns import Sampler, branches
+from tools.fuzz.reference import Meaning, read, said
+from tools.fuzz.spelling import Spelling
 
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 700
@@ -28,10 +30,15 @@ ENOUGH = 700
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
 
-def responses(format_: str, number: int) -> list[Response]:
-    """The responses of the first seeds."""
+@cache
+def responses(format_: str) -> tuple[Response, ...]:
+    """The responses of the first 60 seeds."""
+    return made(format_, 60)
+
+
+def made(format_: str, number: int) -> tuple[Response, ...]:
     generator = Generator(format_)
-    return [found for seed in range(number) if (found := generator.response(seed)) is not None]
+    return tuple([found for seed in range(number) if (found := generator.response(seed)) is not None])
 
 
 # the whole of a grammar
@@ -63,8 +70,8 @@ def test_every_terminal_has_a_place(format_: str) -> None:
 
 @every_format
 def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
-    found = responses(format_, 100)
-    assert len(found) >= 90
+    found = responses(format_)
+    assert len(found) >= 54
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair)
@@ -74,19 +81,19 @@ def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
 
 @every_format
 def test_the_same_seed_gives_the_same_response(format_: str) -> None:
-    assert responses(format_, 12) == responses(format_, 12)
+    assert made(format_, 8) == made(format_, 8)
 
 
 @every_format
 def test_responses_differ(format_: str) -> None:
-    found = responses(format_, 40)
-    assert len({response.text for response in found}) >= 36
+    found = responses(format_)
+    assert len({response.text for response in found}) >= 50
     assert {response.strict for response in found} == {True, False}
 
 
 @every_format
 def test_a_response_holds_what_the_grammar_has_words_for(format_: str) -> None:
-    kinds = {segment[0] for response in responses(format_, 60) for segment in response.meaning.segments}
+    kinds = {segment[0] for response in responses(format_) for segment in response.meaning.segments}
     ends = {kind for config in Map(registry.automaton(format_)).places for kind in ended(config.config)}
     assert kinds >= ends & {"tool_call", "action", "payload", "think", "json"}
     assert "text" in kinds
@@ -116,8 +123,8 @@ def test_a_grammar_whose_responses_never_read_as_meant(tmp_path: Path) -> None:
             think: _OPEN REASONING _CLOSE
             _OPEN: /<(?=never)a>/
             _CLOSE: "</a>"
-            TEXT: /[\\\\s\\\\S]+/
-            REASONING: /[\\\\s\\\\S]+/
+            TEXT: /[\\s\\S]+/
+            REASONING: /[\\s\\S]+/
             """
         ),
         "utf-8",
@@ -142,7 +149,7 @@ def test_the_second_reader_reads_the_corpus_as_the_first() -> None:
             accepted += 1
             assert repr(said(case.parse())) == repr(meaning) or case.parse().repairs, case
             assert repr(said(parse(case.text, case.format, repair="none"))) == repr(meaning), case
-    assert accepted >= 350
+    assert accepted >= 300
 
 
 MEANINGS: dict[str, tuple[str, str, Meaning]] = {
@@ -195,7 +202,7 @@ def test_what_the_second_reader_reads(name: str) -> None:
         ("hermes", '<tool_call>{"name": ""}</tool_call>'),
         ("hermes", '<tool_call>{"name": "f", "arguments": 3}</tool_call>'),
         ("hermes", '<tool_call>{"name": "f", "arguments": "x"}</tool_call>'),
-        ("ui_tars", "Action: click()"),
+        ("ui_tars", "Action: scroll(direction='off')"),
     ],
 )
 def test_what_the_second_reader_has_no_opinion_of(format_: str, text: str) -> None:
@@ -208,7 +215,7 @@ def test_what_the_second_reader_has_no_opinion_of(format_: str, text: str) -> No
 PATTERNS = {
     r"a|bc|[d-f]+": 2 + 1,
     r"(?i:think(?:ing)?)": 0,
-    r"<\/?(?:x|y){2,3}>": 2,
+    r"<\/?(?:xx|yy){2,3}>": 2,
     r"[^\w\n\s]{1,4}": 0,
     r"\d{1,9}\s*\S\W\D.": 0,
     r"a*?b{0,99}(?=c)": 0,
@@ -242,24 +249,18 @@ def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
 def test_values_survive_how_they_are_written() -> None:
     random = Random(0)
     for _ in range(300):
-        value = fuzz_values.value(random, ("</a>",))
-        assert to_json(parse_json(fuzz_values.as_json(random, value))) == to_json(value)
-        literal = eval(fuzz_values.as_python(random, value), {"__builtins__": {}})
-        assert to_json(parse_json(to_json(literal))) == to_json(value)
-
-
-def parse_json(text: str) -> Any:
-    import json
-
-    return json.loads(text)
+        value = values.value(random, ("</a>",))
+        assert to_json(json.loads(values.as_json(random, value))) == to_json(value)
+        literal = eval(values.as_python(random, value), {"__builtins__": {}})
+        assert to_json(json.loads(to_json(literal))) == to_json(value)
 
 
 def test_what_is_nearly_a_marker_is_none() -> None:
     random = Random(0)
-    found = {fuzz_values.broken(random, "</a>") for _ in range(40)}
+    found = {values.broken(random, "</a>") for _ in range(40)}
     assert "</a>" not in found
-    assert found >= {"<", "/a>", "</a", "< /a>"} - {"</a"}
-    assert fuzz_values.broken(random, "<>") == "<>"
+    assert found >= {"<", "/a>", "<a>", "< /a>"}
+    assert values.broken(random, "<>") == "<>"
 
 
 def test_steps_and_spellings_say_what_they_are() -> None:

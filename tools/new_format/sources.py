@@ -57,7 +57,8 @@ def by_responses(
     if not found:
         nearest = f"built as those of `{like}`" if like else "built as those of a format that is here"
         raise Unclear(
-            f"there are no calls in the responses that are {nearest}; without `--from`, a skeleton is written to fill in"
+            f"there are no calls in the responses that are {nearest}; "
+            "without `--from`, a skeleton is written to fill in"
         )
     with scratch(checkout) as room:
         best, text = _best(room, name, found, texts, source)
