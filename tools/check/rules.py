@@ -98,7 +98,7 @@ def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding
             continue
         shared = Source.of(path)
         known = [definition.name for definition in shared.definitions]
-        if imported.name not in known:
+        if imported.name not in known and shared.resolve(imported.name) is None:
             near = get_close_matches(imported.name, known, 1)
             helps = [f"did you mean `{near[0]}`?" if near else f"it defines {listed(known)}"]
             message = f"`{checkout.shown(path)}` defines no `{imported.name}`"
@@ -162,7 +162,8 @@ def unused(source: Source, page: Page, wanted: frozenset[str] = STARTS) -> list[
 
 
 def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
-    waiting, reached = [*wanted, *source.ignored], set[str]()
+    overridden = [name for override in source.overrides for name in (override.name, *override.uses)]
+    waiting, reached = [*wanted, *source.ignored, *overridden], set[str]()
     while waiting:
         name = waiting.pop()
         if name not in reached:
