@@ -120,6 +120,11 @@ class Source:
         """The rules and terminals that this file puts in the place of imported ones."""
         return [Definition(m[1], m[2].strip(), m.span()) for m in _OVERRIDE.finditer(self.bare)]
 
+    @property
+    def written(self) -> list[Definition]:
+        """Everything that this file spells out: what it defines, and what it overrides."""
+        return [*self.definitions, *self.overrides]
+
     def imported_file(self, imported: Import) -> Path | None:
         """The file that an import speaks of, whether it is there or not; None for one of Lark's own."""
         if not imported.relative:

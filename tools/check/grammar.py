@@ -75,7 +75,7 @@ def _patterns(checkout: Checkout, source: Source, loaded: Loaded) -> Iterator[Fi
                 f"`{short(name)}` cannot be read in a stream",
                 span,
                 notes=[str(error.__cause__)],
-                helps=["`grammars/README.md` says under `Our subset of Lark` what to write instead"],
+                helps=["`grammars/notation` says under `What to avoid` what to write instead"],
             )
 
 

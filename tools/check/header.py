@@ -115,7 +115,7 @@ def _values(header: Header, source: Source, page: Page) -> Iterator[Finding]:
             meaning_of(meaning)
         except ValueError as error:
             place = _entry(name, meaning, source, field.span if field else page.top)
-            helps = ["write `name = action(field=argument)`; `grammars/README.md` says which there are"]
+            helps = ["write `name = action(field=argument)`; `grammars/vocabulary` says which there are"]
             yield page.finding(
                 "bad-action", f"the action `{name}` means nothing", place, notes=[str(error)], helps=helps
             )

@@ -19,7 +19,7 @@ from .finding import Finding, Page, Span
 from .samples import samples
 
 _LOADING: Any = load_grammar
-_HELP = "`grammars/README.md` says which part of Lark's notation is used here"
+_HELP = "`grammars/notation` says which part of Lark's notation is used here"
 
 
 class Loaded(NamedTuple):

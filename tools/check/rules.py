@@ -108,12 +108,17 @@ def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding
 def _undefined(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding]:
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     told: set[str] = set()
-    for definition in source.definitions:
+    for definition in source.written:
         for name, span in source.words(definition):
             if name not in known | told and not _is_parameter(name, definition, page):
                 told.add(name)
                 helps = [_where_from(checkout, source, name, known)]
                 yield page.finding("undefined", f"`{name}` is not defined", span, helps=helps)
+    for override in source.overrides:
+        if override.name not in known | told:
+            place = source.find(override.name, *override.span) or override.span
+            helps = [f"import it together with the rules that use it: `(tool_call, {override.name})`"]
+            yield page.finding("undefined", f"`{override.name}` is overridden, but not imported", place, helps=helps)
     for name in source.ignored:
         if name not in known | told:
             place = source.find(name, source.text.index("%ignore")) or page.top
@@ -200,7 +205,7 @@ _TERMINALS = sorted(FREE_TEXT | ISLANDS | TOKENS)
 
 def _nearest(name: str, known: list[str]) -> str:
     near = get_close_matches(name.strip("_"), known, 1)
-    return f"take `{near[0]}`" if near else "take a name of the vocabulary in `grammars/README.md`"
+    return f"take `{near[0]}`" if near else "take a name of the vocabulary in `grammars/vocabulary`"
 
 
 # markers
@@ -211,7 +216,7 @@ def _literals(source: Source, page: Page) -> Iterator[Finding]:
     for match in _IGNORED.finditer(source.bare):
         helps = [f"define a terminal and name it here: `_NAME: {match[1]}`"]
         yield page.finding("unnamed-marker", "what is ignored has no name", match.span(1), helps=helps)
-    for definition in source.definitions:
+    for definition in source.written:
         if definition.is_terminal:
             continue
         end = definition.span[1]
@@ -223,7 +228,7 @@ def _literals(source: Source, page: Page) -> Iterator[Finding]:
 
 def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
     """What may still grow is looked at again with every chunk: without a limit, a stream takes quadratic time."""
-    for definition in source.definitions:
+    for definition in source.written:
         if not definition.is_terminal or definition.name in FREE_TEXT | ISLANDS:
             continue
         start = definition.span[1] - len(definition.body)
@@ -239,7 +244,7 @@ def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
 
 def _patterns(source: Source, page: Page) -> Iterator[Finding]:
     """Regular expressions that Python cannot read."""
-    for definition in source.definitions:
+    for definition in source.written:
         for match in QUOTED.finditer(source.bare, definition.span[1] - len(definition.body), definition.span[1]):
             pattern = match[0][1 : match[0].rfind("/")] if match[0].startswith("/") else ""
             try:

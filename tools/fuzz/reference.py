@@ -1,4 +1,4 @@
-"""A second reader, as plain as can be: what a sound text means by the rules of `grammars/README.md`.
+"""A second reader, as plain as can be: what a sound text means by the rules of `grammars/notation`.
 
 It takes the terminals of `terminals.py` and carries out what the vocabulary says that they mean. Where the
 strict grammar accepts a text, `read` and `parse` have to say the same of it.

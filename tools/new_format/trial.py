@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from outspoken import Reply, StreamParser, registry
+from outspoken.grammar import compile_grammar
+from outspoken.sources import sources
 from tools.checkout import Checkout
 from tools.corpus import Case
 
@@ -34,17 +36,32 @@ def scratch(checkout: Checkout) -> Generator[Checkout]:
 def tried(room: Checkout, name: str, grammar: str) -> Generator[None]:
     """Within, the grammar can be used under its name. Raises GrammarError where it cannot be compiled."""
     path = room.grammar(name)
-    before = path.read_bytes() if path.exists() else None
+    files = (path, registry.compiled_path(path))
+    before = [file.read_bytes() if file.exists() else None for file in files]
     path.write_text(grammar, "utf-8")
     try:
+        files[1].parent.mkdir(exist_ok=True)
+        files[1].write_text(_compiled(path, grammar), "utf-8")
         with room.in_use():
-            registry.automaton(name)
             yield
     finally:
-        if before is None:
-            path.unlink()
-        else:
-            path.write_bytes(before)
+        for file, content in zip(files, before, strict=True):
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
+
+
+#: Grammars that were tried, compiled: a draft is tried several times.
+_COMPILED: dict[tuple[str, str, tuple[tuple[str, int], ...]], str] = {}
+
+
+def _compiled(path: Path, grammar: str) -> str:
+    """The compiled form of a grammar. Raises GrammarError."""
+    key = (path.stem, grammar, tuple(sources(path).items()))
+    if key not in _COMPILED:
+        _COMPILED[key] = compile_grammar(path).to_json()
+    return _COMPILED[key]
 
 
 def complaints(reply: Reply) -> list[str]:
