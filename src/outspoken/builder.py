@@ -24,6 +24,7 @@ from .header import Header
 from .islands import NotJson, decode
 from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
+from .shapes import ANY, Shape
 from .tools import Tools
 
 
@@ -345,6 +346,10 @@ class Builder(Bookkeeper):
 
     def island_piece(self, role: str, text: str) -> None:
         """A piece of an island that is still being read."""
+
+    def shape(self, role: str) -> Shape:
+        """What the tool's schema says of an island that begins here."""
+        return ANY
 
     def no_value(self) -> None:
         """A bare value has ended; it is the empty text if nothing stood there."""

@@ -18,7 +18,7 @@ from .header import read_header
 from .patterns import UnsafePatternError, first, grows, wide, without_groups
 from .sources import sources
 from .tables import BROKEN, START, Rule, Tables, Terminal
-from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
+from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -110,7 +110,11 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""
-    if written and brief not in FREE_TEXT | ISLANDS:
+    if brief in SPELLED_ISLANDS:
+        canonical = (written and written[0]) or ""
+        if not canonical:
+            raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
+    elif written and brief not in FREE_TEXT | ISLANDS:
         canonical, read = written[0] or "", written[1]
         regex = read or regex
     regex = without_groups(regex)
