@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from .islands import decode
 from .shapes import Shape
@@ -17,6 +17,8 @@ from .values import escape, to_json
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
 _JSON_STRING: Any = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
+#: in a bare value, this is the next key rather, and the comma before it is missing
+_NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
 _PLAIN_KEY = re.compile(r"[\w.$\-]+")
 
 #: What may come next: a value, an item or the end of the list, a key, a key or the end of the object, what follows.
@@ -160,7 +162,11 @@ class BracedScanner:
 
     def _close(self, char: str, pos: int) -> tuple[int, bool, bool]:
         level = self._levels[-1] if self._levels else None
-        if level is None or self._want not in (_AFTER, _FIRST_KEY, _FIRST) or isinstance(level.holds, dict) != (char == "}"):
+        if (
+            level is None
+            or self._want not in (_AFTER, _FIRST_KEY, _FIRST)
+            or isinstance(level.holds, dict) != (char == "}")
+        ):
             self.broken = True
             return pos, False, False
         self._levels.pop()
@@ -239,10 +245,11 @@ class BracedScanner:
         if end == len(text):
             return end
         word = "".join(self._pieces).strip()
-        if not word or text[end] == self._mark[0] or text[end] in "{[" or (key and text[end] != ":"):
-            self.broken = True
-        else:
+        sound = text[end] == ":" if key else text[end] in ",}]\r\n" and not _NEXT_KEY.search(word)
+        if word and sound:
             self._end(word)
+        else:
+            self.broken = True
         return end
 
     def _end(self, text: str) -> None:
@@ -272,15 +279,12 @@ def write_braced(value: Any, mark: str) -> str | None:
     if isinstance(value, str):
         return f"{mark}{value}{mark}" if f"{value}{mark}".find(mark) == len(value) else None
     if isinstance(value, dict):
-        found: list[str] = []
-        for key, inner in value.items():  # pyright: ignore[reportUnknownVariableType]
-            name = key if _PLAIN_KEY.fullmatch(key) else write_braced(key, mark)  # pyright: ignore[reportUnknownArgumentType]
-            text = write_braced(inner, mark)
-            if name is None or text is None:
-                return None
-            found.append(f"{name}:{text}")
-        return f"{{{','.join(found)}}}"
+        pairs = cast("dict[str, Any]", value).items()
+        keys = [key if _PLAIN_KEY.fullmatch(key) else write_braced(key, mark) for key, _ in pairs]
+        texts = [write_braced(inner, mark) for _, inner in pairs]
+        whole = "{" + ",".join([f"{key}:{text}" for key, text in zip(keys, texts, strict=True)]) + "}"
+        return None if None in keys or None in texts else whole
     if isinstance(value, list):
-        items = [write_braced(inner, mark) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+        items = [write_braced(inner, mark) for inner in cast("list[Any]", value)]
         return None if None in items else f"[{','.join(map(str, items))}]"
     return to_json(value)

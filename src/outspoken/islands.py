@@ -10,7 +10,6 @@ import json
 import re
 from typing import Any, cast
 
-
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _QUOTED = re.compile(r'["\\]')
 _INSIDE = re.compile(r'["\\\x00-\x1f]')

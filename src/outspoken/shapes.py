@@ -1,4 +1,4 @@
-"""What a tool's JSON schema says of a value and of what it holds: by it, values are read that are written without types."""
+"""What a tool's JSON schema says of a value and of what it holds, for values that are written without types."""
 
 from __future__ import annotations
 
