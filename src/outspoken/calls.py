@@ -10,6 +10,7 @@ from .construct import given, make, set_extra, set_given, set_private, set_value
 from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .islands import NotJson, decode
 from .replies import ToolCall
+from .shapes import Shape, shape_of
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json
 
 _GIVEN = given(ToolCall)
@@ -193,6 +194,12 @@ class CallBuilder(Builder):
         if self.tools is None or frame.name is None or frame.key is None:
             return None
         return self.tools.types(frame.name, frame.key)
+
+    def shape(self, role: str) -> Shape:
+        """What the tool's schema says of an island that begins here."""
+        frame = self.frames[-1] if self.frames else Frame()
+        key = None if role == "arguments" else frame.key
+        return shape_of(self.tools, frame.name, key, self.header.values)
 
     def _lead(self, frame: Frame) -> str:
         """What stands before an argument's value in the JSON text."""

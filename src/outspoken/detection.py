@@ -41,12 +41,12 @@ class Openers(NamedTuple):
 
 
 @registry.remembered
-def opening_markers(lenient: bool) -> Openers:
-    """The opening markers of the formats in use; the lenient ones are those that damage leaves, too."""
+def opening_markers(lenient: bool, edition: int) -> Openers:
+    """The opening markers of the formats in an edition; the lenient ones are those that damage leaves, too."""
     plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN, lenient=lenient).home.markers]
     owners: dict[str, list[str]] = {}
     terminals: dict[str, Terminal] = {}
-    for name in registry.names():
+    for name in registry.names(edition):
         for step in _home_markers(registry.automaton(name, lenient=lenient)):
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             own = step.target.ahead or step.target.islands
@@ -75,10 +75,10 @@ def _home_markers(automaton: Automaton) -> list[Transition]:
 class _Watch:
     """The step of plain text that also stops at every opening marker of every format."""
 
-    def __init__(self, which: str, lenient: bool) -> None:
+    def __init__(self, which: str, lenient: bool, edition: int) -> None:
         import regex
 
-        openers = opening_markers(lenient)
+        openers = opening_markers(lenient, edition)
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
         count = len(openers.terminals)
@@ -93,8 +93,8 @@ class _Watch:
 
 
 @registry.remembered
-def _watch(which: str, lenient: bool) -> _Watch:
-    return _Watch(which, lenient)
+def _watch(which: str, lenient: bool, edition: int) -> _Watch:
+    return _Watch(which, lenient, edition)
 
 
 class Detector(Machine):
@@ -106,6 +106,7 @@ class Detector(Machine):
     def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
         self._lenient = is_lenient(builder)
+        self._edition = registry.edition()
         self._trials: list[Trial] = []
         #: formats with the same opening marker that refuse what follows it; tried where all others fail
         self._unlikely: list[str] = []
@@ -152,7 +153,7 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return _watch(which, self._lenient)
+        return _watch(which, self._lenient, self._edition)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
@@ -161,7 +162,7 @@ class Detector(Machine):
         if not self._may_try(self._begun_at):
             self._failed_at = self._begun_at
             return self._nobody()
-        names = opening_markers(self._lenient).at(match.lastindex, self.buffer, start)
+        names = opening_markers(self._lenient, self._edition).at(match.lastindex, self.buffer, start)
         likely = self._likely(names, start) if final else names
         if len(likely) == 1 and final:
             trial = self._trial(likely[0])

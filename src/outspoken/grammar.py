@@ -16,9 +16,9 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 from .errors import GrammarError
 from .header import read_header
 from .patterns import UnsafePatternError, first, grows, wide, without_groups
-from .sources import sources
+from .sources import own_folder, sources
 from .tables import BROKEN, START, Rule, Tables, Terminal
-from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
+from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -29,11 +29,17 @@ def compile_grammar(path: Path) -> Tables:
 
     Conflicts are errors: a format that can be read two ways is not a format.
     """
-    text = path.read_text("utf-8")
+    return compile_text(path.read_text("utf-8"), path, recorded=sources(path))
+
+
+def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = None) -> Tables:
+    """Compile the text of a grammar, which imports as if it were the file at `path`, or from the library's own."""
     header = read_header(text, str(path))
     starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
-        lark = Lark(text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts)
+        lark = Lark(
+            text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts, import_paths=[_imported]
+        )
         analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
         raise GrammarError(str(path), _plain(str(error))) from error
@@ -59,12 +65,22 @@ def compile_grammar(path: Path) -> Tables:
             frames=frames,
             start=start,
             ignore=_optional("|".join(ignored)),
-            sources=sources(path),
+            sources=recorded or {},
             symbol=symbol,
             broken=made,
         )
     assert made is not None
     return made
+
+
+def _imported(base: str | None, grammar: str) -> tuple[str, str]:
+    """The file that a grammar imports from: beside it, or else one of the library's own."""
+    folders = [Path(base)] if base else []
+    for folder in (*folders, own_folder()):
+        path = folder / grammar
+        if path.is_file():
+            return str(path), path.read_text("utf-8")
+    raise FileNotFoundError(2, "there is no such file", grammar)
 
 
 def _analysis(lark: Any, start: str) -> Any:
@@ -110,7 +126,11 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""
-    if written and brief not in FREE_TEXT | ISLANDS:
+    if brief in SPELLED_ISLANDS:
+        canonical = (written and written[0]) or ""
+        if not canonical:
+            raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
+    elif written and brief not in FREE_TEXT | ISLANDS:
         canonical, read = written[0] or "", written[1]
         regex = read or regex
     regex = without_groups(regex)

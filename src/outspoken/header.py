@@ -26,7 +26,8 @@ class Header:
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
     text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
     response (`<|start|>assistant`), and is read before it unless the caller says otherwise; `\\n` stands for a line
-    break. `space` is the coordinate space of points, `actions`
+    break. `anchor` is a regular expression of what stands before a turn of the model: what a prompt says before the
+    last one is not read. `space` is the coordinate space of points, `actions`
     maps the format's action names to the vocabulary of actions.
     """
 
@@ -39,6 +40,7 @@ class Header:
     trim: frozenset[str] = frozenset()
     values: str = "json"
     opened: str = ""
+    anchor: str = ""
     space: str = "px"
     actions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -73,6 +75,7 @@ def read_header(text: str, path: str) -> Header:
         "trim",
         "values",
         "opened",
+        "anchor",
         "space",
         "actions",
     }
@@ -101,6 +104,7 @@ def read_header(text: str, path: str) -> Header:
         trim=trim,
         values=get.get("values", "json"),
         opened=get.get("opened", "").replace("\\n", "\n"),
+        anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
         space=get.get("space", "px"),
         actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
     )
@@ -123,6 +127,19 @@ def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
         else:
             raise GrammarError(path, "a header line is `// key: value`, or is indented by three spaces", line=number)
     return {key: (line, "\n".join(lines)) for key, (line, lines) in found.items()}
+
+
+def _expression(value: str, path: str, line: int) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise GrammarError(path, f"`anchor` is no regular expression: {error}", line=line) from error
+    return value
+
+
+def one_line(value: str) -> str:
+    """A value as it stands in a field of the header."""
+    return value.replace("\\\n", "\n").replace("\n", "\\n")
 
 
 def _list(value: str) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import islands, paths
+from . import paths
 from .automaton import Config, Transition
+from .islands import NotJson
+from .notations import notation_of
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
 from .salvage import Salvager
@@ -242,7 +244,7 @@ class Machine(Salvager):
         if pos == len(buffer):
             return False
         for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
+            notation = notation_of(step.terminal)
             if notation.may_begin(buffer[pos]):
                 return self._island_at(step, notation, final=final)
         if final and self._is_cut(config, pos):
@@ -263,13 +265,14 @@ class Machine(Salvager):
     def _island_at(self, step: Transition, notation: Any, *, final: bool) -> bool:
         """An island begins here."""
         builder = self.builder
-        found = notation.read_at(self.buffer, self.pos, self._depth, final)
+        shape = self._shape(step, notation)
+        found = notation.read_at(self.buffer, self.pos, self._depth, final, shape)
         if found is not None:
             start, end = self.pos, found[1]
             builder.last, builder.last_text = found[0], found[2]
             self._land(step, start, end)
             return True
-        self._island = Island(step, notation.scanner(self._depth), self.base + self.pos)
+        self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
         return True
 
     def _island_on(self, island: Island, *, final: bool) -> bool:
@@ -278,24 +281,21 @@ class Machine(Salvager):
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
-            self.pos = end
-            if step.role == "arguments" and island.pieces[0][0] == "{":
-                ready = island.ready(scanner.held)
-                if ready:
-                    self.builder.island_piece("arguments", ready)
+        if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
+            self.builder.island_piece("arguments", ready)
+        self.pos = end
         if scanner.broken:
             self._island = None
             return self._fail(self.pos, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None
-        text = "".join(island.pieces)
-        notation = islands.NOTATIONS[step.terminal.short]
+        builder = self.builder
         try:
-            value = notation.decode(text, self._depth)
-        except islands.NotJson:
+            found = notation_of(step.terminal).result(scanner, "".join(island.pieces), self._depth)
+        except NotJson:
             return self._fail(island.begun - self.base, self.pos, inside=True)
-        self.builder.last, self.builder.last_text = value, notation.as_json(text, value)
+        builder.last, builder.last_text = found
         self._land(step, island.begun - self.base, self.pos)
         return True
 

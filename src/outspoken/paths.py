@@ -186,6 +186,8 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
         done += tuple([bind(op, group, "", self._handlers) for op in ops])
+        if not done and step.target is self._automaton.home:
+            done = (bind(("markup", ""), 0, "", self._handlers),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1

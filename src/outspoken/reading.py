@@ -104,6 +104,8 @@ class Reading:
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""
         prefix = encodable(prefix)
+        if (anchor := self._automaton.tables.header.anchor) and prefix:
+            prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
         self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector
         self._machine = reader(self._automaton, self._builder, base=-len(prefix))

@@ -150,7 +150,7 @@ class _Search:
             elif self._markup and free is None and not stands and self._may_supply(step, at, node):
                 found.append(self._supply(step, pos))
         if at < self._end and free is None:
-            found += self._values.islands(at, config)
+            found += self._values.islands(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._json else []
             if (at or not self._region.announced) and not node.is_dropped:
                 found += self._junk(at, config)

@@ -109,26 +109,32 @@ def _is_text_of(call: ToolCall) -> bool:
 
 
 def _typed(segments: list[Any]) -> Tools | None:
-    """Tools whose schemas say of every argument what type it has."""
-    kinds: dict[type[Any], str] = {
-        str: "string",
-        bool: "boolean",
-        int: "integer",
-        float: "number",
-        list: "array",
-        dict: "object",
-    }
-    properties: dict[str, dict[str, Any]] = {}
+    """Tools whose schemas say of every argument, and of what it holds, what type it has."""
+    schemas: dict[str, dict[str, Any]] = {}
     for call in segments:
         if isinstance(call, ToolCall):
-            known = properties.setdefault(call.name, {})
-            for key, value in call.arguments.items():
-                kind = kinds.get(cast("type[Any]", type(value)), "null")
-                types = known.setdefault(key, {"type": []})["type"]
-                if kind not in types:
-                    types.append(kind)
-    listed = [{"name": n, "parameters": {"type": "object", "properties": p}} for n, p in properties.items()]
+            _describe(call.arguments, schemas.setdefault(call.name, {}))
+    listed = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
     return Tools.of(listed) if listed else None
+
+
+_KINDS: dict[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def _describe(value: Any, schema: dict[str, Any]) -> None:
+    """Let a schema admit a value, too."""
+    kind = _KINDS.get(cast("type[Any]", type(value)), "null")
+    types: list[str] = schema.setdefault("type", [])
+    if kind not in types:
+        types.append(kind)
+    if kind == "object":
+        for key, inner in value.items():
+            _describe(inner, schema.setdefault("properties", {}).setdefault(key, {}))
+    elif kind == "array":
+        for inner in value:
+            _describe(inner, schema.setdefault("items", {}))
 
 
 def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> None:

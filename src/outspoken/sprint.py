@@ -9,8 +9,10 @@ from . import islands, paths
 from .automaton import Automaton, Config, Transition
 from .buffer import Buffer
 from .builder import Builder
+from .notations import notation_of
 from .operations import FREE, HANDLERS, Place
 from .resync import Damage
+from .shapes import ANY, Shape
 
 #: Free text that is longer than this is searched by the engine that is faster on long texts.
 LONG = 2048
@@ -31,9 +33,13 @@ class Island:
         self._queue: list[str] = []
         self._queued = 0
 
-    def ready(self, held: int) -> str:
-        """What of the pieces may be handed on by now, where the last `held` characters may not."""
-        piece = self.pieces[-1]
+    def ready(self) -> str:
+        """What may be handed on by now, as JSON; the last characters that the scanner holds may not."""
+        if self.scanner.translates:
+            return self.scanner.said()
+        if not self.pieces or self.pieces[0][0] != "{":
+            return ""
+        held, piece = self.scanner.held, self.pieces[-1]
         self._queue.append(piece)
         self._queued += len(piece)
         if self._queued <= held:
@@ -178,10 +184,14 @@ class Sprinter(Buffer):
     def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
         """The island in another notation than JSON that begins with a character, and what it holds."""
         for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
+            notation = notation_of(step.terminal)
             if notation.may_begin(char):
-                return step, notation.read_at(self.buffer, pos, self._depth, True)
+                return step, notation.read_at(self.buffer, pos, self._depth, True, self._shape(step, notation))
         return None, None
+
+    def _shape(self, step: Transition, notation: Any) -> Shape:
+        """What the tool's schema says of an island, where its notation asks for that."""
+        return self.builder.shape(step.role) if notation.typed else ANY
 
     def _past_blanks(self, pos: int) -> int:
         """Where the white space ends that may stand between tokens."""

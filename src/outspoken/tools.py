@@ -91,7 +91,7 @@ class Tools:
             plain = _plain_types(source, key)
             if plain is not None:
                 return plain
-        types = _types(self.argument(name, key), self.schema(name), {}, 0) or None
+        types = types_of(self.argument(name, key), self.schema(name), {}, 0) or None
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
@@ -224,7 +224,7 @@ def _generator() -> Any:
     return Lenient
 
 
-def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
+def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
     """The types that a schema admits; None where it does not say. `seen` holds those of references."""
     if not _is_object(schema) or depth > _MAX_DEPTH:
         return None
@@ -233,22 +233,22 @@ def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) ->
         return known
     if "const" in schema:
         known = _both(known, _kinds([schema["const"]]))
-    if values := _items(schema, "enum"):
+    if values := items_of(schema, "enum"):
         known = _both(known, _kinds(values))
     for key in ("anyOf", "oneOf"):
-        if options := _items(schema, key):
-            known = _both(known, _either([_types(option, root, seen, depth + 1) for option in options]))
-    for part in _items(schema, "allOf"):
-        known = _both(known, _types(part, root, seen, depth + 1))
+        if options := items_of(schema, key):
+            known = _both(known, _either([types_of(option, root, seen, depth + 1) for option in options]))
+    for part in items_of(schema, "allOf"):
+        known = _both(known, types_of(part, root, seen, depth + 1))
     if isinstance(ref := schema.get("$ref"), str):
         if ref not in seen:
             seen[ref] = None
-            seen[ref] = _types(_referred(ref, root), root, seen, depth + 1)
+            seen[ref] = types_of(referred(ref, root), root, seen, depth + 1)
         known = _both(known, seen[ref])
     return known | {"null"} if known is not None and schema.get("nullable") is True else known
 
 
-def _items(schema: dict[str, Any], key: str) -> Sequence[Any]:
+def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:
     """The list that a schema has under a key; an empty one where it has none."""
     items = schema.get(key)
     return items if _is_list(items) else ()
@@ -289,11 +289,11 @@ def _target(root: dict[str, Any] | None) -> dict[str, Any]:
     seen: set[str] = set()
     while _is_object(schema) and isinstance(ref := schema.get("$ref"), str) and ref not in seen:
         seen.add(ref)
-        schema = _referred(ref, root)
+        schema = referred(ref, root)
     return schema if _is_object(schema) else {}
 
 
-def _referred(ref: str, root: Any) -> Any:
+def referred(ref: str, root: Any) -> Any:
     """What a reference inside the schema leads to; None where it leads nowhere."""
     if ref != "#" and not ref.startswith("#/"):
         return None

@@ -8,8 +8,8 @@ from . import paths, registry
 from .automaton import Automaton, Config, Transition
 from .builder import Builder
 from .deeds import ActionBuilder
-from .islands import NOTATIONS
 from .machine import Machine
+from .notations import notation_of
 from .operations import HANDLERS
 from .resync import Damage
 from .sprint import BLANKS
@@ -230,4 +230,4 @@ def goes_on(automaton: Automaton, text: str, start: int) -> bool:
     if not config.islands:
         return at == len(text)
     at = BLANKS.match(text, at).end()
-    return at == len(text) or any(NOTATIONS[t.terminal.short].may_begin(text[at]) for t in config.islands)
+    return at == len(text) or any(notation_of(t.terminal).may_begin(text[at]) for t in config.islands)

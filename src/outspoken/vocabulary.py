@@ -10,7 +10,12 @@ from __future__ import annotations
 FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 
 #: Islands: regions in another notation, read by a scanner of their own.
-ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE"})
+ISLANDS = frozenset(
+    {"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT"}
+)
+
+#: Islands whose terminal is a string, which their notation is made of: the mark round strings, the prefix of tags.
+SPELLED_ISLANDS = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
 
 #: The characters with which the values of JSON islands begin.
 JSON_FIRST = {

@@ -13,9 +13,10 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from .automaton import Automaton, Config, Transition
+from .notations import notation_of
 from .tables import END
 from .values import to_json
-from .vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a way costs: for each marker, for each alternative of a rule that is not the first, for arguments left out.
 _MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
@@ -172,11 +173,16 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
     if role == "arguments":
         whole = item.kind == "tool_call" and not progress.body and not progress.argument
-        return [(item.arguments_text, progress._replace(body=True))] if whole else []
+        if not whole:
+            return []
+        if step.terminal.short in JSON_FIRST:
+            return [(item.arguments_text, progress._replace(body=True))]
+        text = notation_of(step.terminal).write(dict(item.arguments))
+        return [] if text is None else [(text, progress._replace(body=True))]
     if role in ("", "argument") and progress.phase == 1:
         value = item.arguments[progress.argument][1]
-        text = python(value) if step.terminal.short == "PYTHON_VALUE" else to_json(value)
-        return [(text, progress._replace(phase=2))]
+        text = notation_of(step.terminal).write(value)
+        return [] if text is None else [(text, progress._replace(phase=2))]
     if role == "" and item.kind == "payload" and progress.name and not progress.body:
         return [(json.dumps(item.data, ensure_ascii=False), progress._replace(body=True))]
     return []
@@ -201,11 +207,6 @@ def bare(value: Any, *, padded: bool) -> str:
     if not isinstance(value, str):
         return to_json(value)
     return f"\n{value}\n" if padded and value.strip("\n") != value else value
-
-
-def python(value: Any) -> str:
-    """A value as a Python literal."""
-    return repr(value)
 
 
 def renumbered(item: Wanted, index: int) -> Wanted:

@@ -122,7 +122,7 @@ def _written(text: str) -> str:
 
 def _openers(name: str, syntax: Syntax) -> Iterator[str]:
     """Where the format is detected, and which others have the same markers."""
-    found = opening_markers(lenient=False)
+    found = opening_markers(False, registry.edition())
     spelled = {registry.tables(name).terminals[full].regex: marker for full, marker in syntax.terminals.items()}
     rows: list[tuple[str, str]] = []
     for number, terminal in enumerate(found.terminals, 1):

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from outspoken.actions import meaning_of
 from outspoken.automaton import Automaton, Transition
+from outspoken.notations import notation_of
+from outspoken.settings import DEFAULT
 from outspoken.tables import Terminal
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, SPELLED_ISLANDS
 
 from . import values
 from .patterns import Branch, Sampler, branches
@@ -151,8 +153,21 @@ class Speller:
             lexeme.value = self._argument(lexeme, pieces)
             lexeme.text = values.as_python(self._random, lexeme.value)
             return
+        if lexeme.short in SPELLED_ISLANDS:
+            self._spelled(lexeme, pieces)
+            return
         lexeme.value = self._json(lexeme.short, role, pieces)
         lexeme.text = values.as_json(self._random, lexeme.value)
+
+    def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
+        """An object in a notation that the grammar spells, and what it says without a schema."""
+        step, found = lexeme.transition, None
+        notation, behind = notation_of(step.terminal), step.target.markers[0].terminal.canonical
+        while found is None or found[1] != len(lexeme.text):
+            written = notation.write(values.mapping(self._random, pieces if self._random.random() < 0.5 else ()))
+            lexeme.text = written or ""
+            found = notation.read_at(lexeme.text + behind, 0, DEFAULT.max_depth, True) if written is not None else None
+        lexeme.value = found[0]
 
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
