@@ -19,6 +19,7 @@ _FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
+_OVERRIDE = re.compile(r"^%override[ \t]+[?!]?(\w+)[^:\n]*:((?:.*\n[ \t|]+)*.*)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^%.*$", re.MULTILINE)
 
 
@@ -168,6 +169,12 @@ class Source:
     def ignored(self) -> list[str]:
         """The terminals that may stand between all others."""
         return _IGNORE.findall(self.bare)
+
+    @cached_property
+    def overridden(self) -> list[str]:
+        """The imported names that are defined anew, for the rules that were imported with them, and what these use."""
+        found = _OVERRIDE.findall(self.bare)
+        return [name for defined, body in found for name in (defined, *Definition(defined, body, (0, 0)).uses)]
 
     @cached_property
     def used(self) -> set[str]:

@@ -162,7 +162,7 @@ def unused(source: Source, page: Page, wanted: frozenset[str] = STARTS) -> list[
 
 
 def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
-    waiting, reached = [*wanted, *source.ignored], set[str]()
+    waiting, reached = [*wanted, *source.ignored, *source.overridden], set[str]()
     while waiting:
         name = waiting.pop()
         if name not in reached:
