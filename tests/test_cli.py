@@ -354,14 +354,11 @@ def test_formats_are_listed(cli: Cli) -> None:
     ran = cli("formats")
     assert (ran.code, ran.err) == (0, "")
     assert [line.split()[0] for line in ran.out.splitlines()[::3]] == [info.name for info in formats()]
-    assert (
-        """
-hermes               Hermes JSON in tool_call tags
-                     models: Hermes 2 Pro, Hermes 3, Qwen2.5, QwQ, Qwen3
-                     aliases: qwen, qwen25, qwen2_5, qwen3, qwen3_json
-"""
-        in ran.out
-    )
+    width = max(len(info.name) for info in formats())
+    for info in formats():
+        lines = [info.title, f"models: {', '.join(info.models)}", f"aliases: {', '.join(info.aliases) or 'none'}"]
+        shown = [f"{name:<{width}}  {line}" for name, line in zip((info.name, "", ""), lines, strict=True)]
+        assert "\n".join(shown) in ran.out
 
 
 def test_formats_are_listed_as_json(cli: Cli) -> None:

@@ -60,13 +60,12 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
         "<｜tool▁call▁begin｜>x<｜tool▁sep｜>c```json{}",
     ),
     "an edit over the markers round a value": (How("pythonic", {"repair": "heuristic"}), "[f(y=|0)]"),
-    "an edit behind the end of a value": (How("pythonic", reason="length"), "[a(_=''I,,<thiNk>"),
     "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
     "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
     "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
     "a marker that was cut off and lost": (
         How(),
-        "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜too",
+        "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
     ),
 }
 
@@ -75,6 +74,12 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
 def test_what_was_broken_once(name: str) -> None:
     how, text = ONCE_BROKEN[name]
     check(text, how)
+
+
+def test_a_value_that_held_what_nobody_wrote() -> None:
+    """A literal is mended as the only item of a list; the list's own bracket was taken for a part of the literal."""
+    reply = parse("[a(_=''I,,<thiNk>", "pythonic", finish_reason="length")
+    assert [call.arguments for call in reply.tool_calls] == [{"_": "'I"}]
 
 
 def test_a_format_that_was_not_tried() -> None:

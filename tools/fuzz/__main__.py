@@ -1,7 +1,7 @@
 """Runs `python -m tools.fuzz`."""
 
-import sys
+from tools.command import run
 
 from . import main
 
-sys.exit(main())
+run(main)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from outspoken import RenderError, render
+from outspoken.sources import sources
 from tools.checkout import Checkout
 
 from .notation import Notation, notation
@@ -66,6 +67,10 @@ END_OF_TURN = (
 _CLOSERS = re.compile(rf"(?:\s*(?!(?:{END_OF_TURN})\s*\Z)(?:{TAG}|[\])}}]|```))*")
 
 
+#: What was told of a format, by its name and the checksums of the files that its grammar is made from.
+_TOLD: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
+
+
 def rendered_notation(format: str) -> Notation | None:
     """How a format writes calls, told from what its renderer writes; None where it writes none, or otherwise."""
     samples: list[Sample] = []
@@ -82,9 +87,12 @@ def rendered_notation(format: str) -> Notation | None:
 
 def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]:
     """How formats write calls, for those of which it can be told."""
-    with checkout.in_use():
-        told = {name: rendered_notation(name) for name in formats}
-    return {name: found for name, found in told.items() if found}
+    made = {name: (name, tuple(sources(checkout.grammar(name)).items())) for name in formats}
+    if not all(key in _TOLD for key in made.values()):
+        with checkout.in_use():
+            for name, key in made.items():
+                _TOLD[key] = rendered_notation(name)
+    return {name: found for name, key in made.items() if (found := _TOLD[key])}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,196 @@
+"""Read texts that nobody wrote, and look for one that breaks a promise. Run as `python -m tools.fuzz [NAME ...]`.
+
+For each format and seed there is one sound response, made from the grammar (`generate.py`), and some changed ones
+(`mutate.py`). Everything that always holds is asked of them (`invariants.py`). What does not hold is shown
+with the shortest text that shows it, and with `--write` becomes a case of the corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+
+from outspoken.errors import OutspokenError
+from outspoken.json_codes import CAPS
+from tools.checkout import Checkout
+from tools.corpus import cases
+
+from .broken import Broken
+from .generate import Generator, Response
+from .invariants import How, broken_by, check, check_detected, check_growth, check_sound
+from .map import Step
+from .minimise import minimise
+from .mutate import Mutator
+from .report import Finding, save
+from .spelling import Spelling
+
+#: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
+_CHANGED, _MEASURED = 4, 50
+#: How many findings of one kind and format are made as short as can be; the others are counted.
+_MINIMISED = 3
+_REASONS = (None, "stop", "length")
+
+
+@dataclass
+class Taken:
+    """What of a grammar was written so far, and for how many seeds no response was found."""
+
+    steps: set[Step] = field(default_factory=set[Step])
+    spellings: set[Spelling] = field(default_factory=set[Spelling])
+    missed: int = 0
+
+
+class Fuzz:
+    """Reads texts of some formats. `findings` are what broke a promise, `counts` how often each kind did."""
+
+    def __init__(self, names: list[str], checkout: Checkout) -> None:
+        self.generators = {name: Generator(name) for name in names}
+        self.taken = {name: Taken() for name in names}
+        self.findings: list[Finding] = []
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.texts = 0
+        self._corpus = [case.text for case in cases(checkout) if case.text]
+
+    def run(self, name: str, seed: int) -> list[Finding]:
+        """Read the texts of a format and a seed. Returns what they break that no text broke before."""
+        before = len(self.findings)
+        response, taken = self.generators[name].response(seed), self.taken[name]
+        if response is None:
+            taken.missed += 1
+        else:
+            taken.steps |= response.steps
+            taken.spellings |= response.spellings
+            self._sound(name, seed, response)
+        self._changed(name, seed, response.text if response else "")
+        return self.findings[before:]
+
+    def _sound(self, name: str, seed: int, response: Response) -> None:
+        """Ask everything of a response that is as it should be."""
+        self._ask(name, seed, response.text, How(name, {"repair": "none"}), check)
+        if not response.strict:
+            self._ask(name, seed, response.text, How(name), check)
+            self._ask(name, seed, response.text, How(name), check_sound)
+            self._ask(name, seed, response.text, How(), check)
+            self._ask(name, seed, response.text, How(name), check_detected)
+
+    def _changed(self, name: str, seed: int, text: str) -> None:
+        """Ask of changed texts what holds for any."""
+        random = Random(f"{name} {seed} changed")
+        text = text or random.choice(self._corpus)
+        change = Mutator(random, [text, *random.sample(self._corpus, min(8, len(self._corpus)))])
+        for _ in range(_CHANGED):
+            how = How(random.choice((name, name, "auto")), {"repair": random.choice(CAPS)}, random.choice(_REASONS))
+            self._ask(name, seed, change(text), how, check)
+        if seed % _MEASURED == 0:
+            self._ask(name, seed, change(text)[:400], How(name), check_growth)
+
+    def _ask(self, name: str, seed: int, text: str, how: How, ask: Callable[[str, How], None]) -> None:
+        self.texts += 1
+        first = broken_by(text, how, ask)
+        if first is None:
+            return
+        self.counts[name, first.kind] += 1
+        if self.counts[name, first.kind] > _MINIMISED:
+            return
+        text = minimise(text, lambda shorter: _is_same(first, broken_by(shorter, how, ask)))
+        broken = broken_by(text, how, ask) or first
+        finding = Finding(broken.kind, name, seed, how, text, broken.message)
+        if all(finding.name != other.name for other in self.findings):
+            self.findings.append(finding)
+
+
+def _is_same(broken: Broken, other: Broken | None) -> bool:
+    """Do two texts break the same promise; is it the same exception, where they raise one?"""
+    if other is None or other.kind != broken.kind:
+        return False
+    return broken.kind != "raises" or other.message.partition(":")[0] == broken.message.partition(":")[0]
+
+
+def summary(fuzz: Fuzz, seconds: float) -> Iterator[str]:
+    """What was read and found, in lines."""
+    for name, generator in fuzz.generators.items():
+        taken = fuzz.taken[name]
+        steps, spellings = generator.map.steps, generator.spellings
+        never = {s.terminal for s in set(steps) - taken.steps} | {s.terminal for s in spellings - taken.spellings}
+        line = f"{name}: {len(taken.steps)} of {len(steps)} steps, {len(taken.spellings)} of {len(spellings)} spellings"
+        line += f"; no response for {taken.missed} seeds" if taken.missed else ""
+        yield line + (f"; never or not in every way: {', '.join(sorted(never))}" if never else "")
+    yield f"{fuzz.texts} texts in {seconds:.0f} s, {fuzz.texts / max(seconds, 0.001):.0f} a second"
+    for (name, kind), number in sorted(fuzz.counts.items()):
+        yield f"{name}: {kind}: {number}"
+    yield f"{sum(fuzz.counts.values())} texts break a promise" if fuzz.counts else "nothing was found"
+
+
+def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
+    """Read texts until the runs or minutes are over, or until Ctrl-C. Returns 1 where something was found."""
+    checkout = checkout or Checkout()
+    options = _options(arguments)
+    names: list[str] = list(dict.fromkeys(options.names)) or checkout.names()
+    with checkout.in_use():
+        try:
+            for name in names:
+                checkout.existing(name)
+            fuzz = Fuzz(names, checkout)
+        except OutspokenError as error:
+            print(error, file=sys.stderr)
+            return 2
+        start = time.monotonic()
+        try:
+            for finding in _findings(fuzz, options, start):
+                _show(finding, checkout if options.write else None)
+        except KeyboardInterrupt:
+            print()
+        for line in summary(fuzz, time.monotonic() - start):
+            print(line)
+    return int(bool(fuzz.counts))
+
+
+def _show(finding: Finding, checkout: Checkout | None) -> None:
+    print(finding)
+    for path in save(checkout, finding) if checkout else ():
+        print(f"written: {path}")
+    print()
+
+
+def _findings(fuzz: Fuzz, options: argparse.Namespace, start: float) -> Iterator[Finding]:
+    """What is found, until the runs or the minutes are over."""
+    end = start + 60 * options.minutes if options.minutes else None
+    for seed in count(options.seed):
+        if options.runs and seed - options.seed == options.runs:
+            return
+        for name in fuzz.generators:
+            if end is not None and time.monotonic() >= end:
+                return
+            yield from fuzz.run(name, seed)
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.fuzz",
+        description="Look for a text that breaks a promise. Without --runs and --minutes, until Ctrl-C.",
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="the formats; all, if none is named")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed (0)")
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--runs", type=_positive(int), metavar="N", help="how many seeds, for each format")
+    limit.add_argument("--minutes", type=_positive(float), metavar="M", help="how long")
+    parser.add_argument("--write", action="store_true", help="write findings into the corpus")
+    return parser.parse_args(arguments)
+
+
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Reads a number of this kind that is more than 0."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+        return value
+
+    return number

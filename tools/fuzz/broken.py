@@ -1,0 +1,18 @@
+"""A promise that does not hold."""
+
+from __future__ import annotations
+
+
+class Broken(AssertionError):
+    """A promise that does not hold: `kind` is which one, the message what was found instead."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(f"{kind}: {message}")
+        self.message = message
+
+
+def require(holds: object, kind: str, message: object = "") -> None:
+    """Raises Broken for what does not hold."""
+    if not holds:
+        raise Broken(kind, str(message))

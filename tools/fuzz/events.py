@@ -1,0 +1,91 @@
+"""The events of a stream: in which order they may come, and that they add up to the reply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken import (
+    ActionParsed,
+    Done,
+    Event,
+    PayloadParsed,
+    Reasoning,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+)
+
+from .broken import Broken, require
+
+FINISHED = ("ok", "repaired")
+
+
+class Listener:
+    """Hears the events of a stream, and finds fault with their order."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+        self.names: list[str] = []
+        self.arguments: list[list[str]] = []
+        self.calls: list[ToolCall] = []
+        self.others: list[Any] = []
+
+    def hear(self, event: Event) -> None:
+        """Take note of an event. Raises Broken for one that may not come here."""
+        match event:
+            case TextDelta():
+                self.text.append(event.text)
+            case ReasoningDelta():
+                self.reasoning.append(event.text)
+            case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
+                self.hear_call(event)
+            case ActionParsed():
+                self.others.append(event.action)
+            case PayloadParsed():
+                self.others.append(event.payload)
+            case Done():
+                raise Broken("events", "Done comes before the end")
+
+    def hear_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
+        """Calls come one after another; one that was never announced may be said to be unfinished."""
+        require(event.index == len(self.calls), "events", f"{event} after {len(self.calls)} calls")
+        announced = len(self.names) > len(self.calls)
+        if isinstance(event, ToolCallStart):
+            require(not announced, "events", f"{event} within a call")
+            self.names.append(event.name)
+            self.arguments.append([])
+        elif isinstance(event, ToolCallDelta):
+            require(announced, "events", f"{event} before its call was announced")
+            self.arguments[-1].append(event.arguments)
+        else:
+            ended = isinstance(event, ToolCallEnd)
+            require(ended == (event.call.status in FINISHED), "events", event)
+            require(announced or not ended, "events", f"{event} of a call that was not announced")
+            if not announced:
+                self.names.append(event.call.name)
+                self.arguments.append([event.call.arguments_text])
+            self.calls.append(event.call)
+
+
+def check_events(events: list[Event]) -> None:
+    """The events are in order, and say what the reply says."""
+    *before, done = events
+    require(isinstance(done, Done), "events", "Done is not the last one")
+    assert isinstance(done, Done)
+    reply, heard = done.reply, Listener()
+    for event in before:
+        heard.hear(event)
+    require(all(heard.text + heard.reasoning), "events", "a delta without text")
+    require("".join(heard.text) == reply.text, "events", f"heard text: {heard.text}")
+    reasoning = "".join([s.text for s in reply.segments if isinstance(s, Reasoning)])
+    require("".join(heard.reasoning) == reasoning, "events", f"heard reasoning: {heard.reasoning}")
+    require(heard.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", heard.calls)
+    require(heard.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", heard.others)
+    for call, name, parts in zip(heard.calls, heard.names, heard.arguments, strict=True):
+        require(call.name == name, "events", f"{call.name} was announced as {name}")
+        require("".join(parts) == call.arguments_text, "events", f"heard arguments: {parts}")

@@ -1,0 +1,180 @@
+"""Sound responses of a format, made by a random walk through its automaton, with what each of them means.
+
+`Generator(name).response(seed)` takes, for one seed after another, each step of the grammar in turn: it walks to that
+step, on from there, and to an end. Each terminal is spelled as the grammar writes it or as its expression reads it, and
+round it stands what the grammar leaves open: text, names, values. The terminals of what comes of it are found by
+`terminals.py`. Where they are others than were meant (text that holds a marker by chance, a look-ahead that
+does not hold), those round the place are spelled anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from outspoken import registry
+from outspoken.automaton import Transition
+from outspoken.vocabulary import FREE_TEXT, ISLANDS
+
+from .map import Map, Step, step_of
+from .reference import Meaning, meaning_of
+from .spelling import Lexeme, Speller, Spelling, spellings_of
+from .terminals import Place, Token, tokens
+
+#: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
+_SPELLINGS, _WALKS = 60, 6
+
+
+@dataclass(frozen=True)
+class Response:
+    """A sound response: its text, what it means, which steps and spellings it took.
+
+    `strict` says that its free text may hold markers that mean nothing where they stand; recovery would see damage.
+    """
+
+    text: str
+    meaning: Meaning
+    strict: bool
+    steps: frozenset[Step]
+    spellings: frozenset[Spelling]
+
+
+class Generator:
+    """Makes responses of one format; the same for the same seed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.automaton = registry.automaton(name)
+        self.map = Map(self.automaton)
+
+    @cached_property
+    def spellings(self) -> frozenset[Spelling]:
+        """All ways in which the markers of the grammar can be spelled."""
+        terminals = [self.automaton.tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
+        return frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
+
+    def response(self, seed: int) -> Response | None:
+        """The response of a seed; None where none was found that reads as it was meant."""
+        if not self.map.steps:
+            return None
+        random = Random(f"{self.name} {seed}")
+        goal = self.map.steps[seed % len(self.map.steps)]
+        for _ in range(_WALKS):
+            walk = _Walk(self, random, strict=random.random() < 0.25)
+            walk.walk([goal, *random.sample(self.map.steps, random.randint(0, 2))])
+            found = walk.response()
+            if found is not None:
+                return found
+        return None
+
+
+class _Walk:
+    """One walk through the automaton, and what is spelled on the way."""
+
+    def __init__(self, generator: Generator, random: Random, *, strict: bool) -> None:
+        self._automaton, self._map, self._random, self._strict = generator.automaton, generator.map, random, strict
+        self._speller = Speller(generator.automaton, random, strict=strict)
+        self._lexemes: list[Lexeme] = []
+        #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
+        self._action = ""
+        self._keys: list[str] = []
+        self._missing: list[str] = []
+
+    # the way
+
+    def walk(self, goals: list[Step]) -> None:
+        """Choose the terminals: some at random, then those that lead to a goal, one goal after the other."""
+        place = self._map.places[0]
+        for goal in goals:
+            place = self._stroll(place, self._random.randint(0, 3))
+            if self._map.number(place) in self._map.towards(goal):
+                place = self._approach(place, goal)
+        place = self._stroll(place, self._random.randint(0, 4))
+        while self._map.to_end[self._map.number(place)]:
+            place = self._nearer(place, self._map.to_end)
+
+    def _stroll(self, place: Place, steps: int) -> Place:
+        for _ in range(steps):
+            if choices := self._choices(place):
+                place = self._take(place, self._random.choice(choices))
+        return place
+
+    def _approach(self, place: Place, goal: Step) -> Place:
+        """Go where a step can be taken, and take it, unless what is being written does not admit it."""
+        distances = self._map.towards(goal)
+        while distances[self._map.number(place)]:
+            place = self._nearer(place, distances)
+        last = [step for step in self._choices(place) if step.terminal.name == goal.terminal]
+        return self._take(place, last[0]) if last else place
+
+    def _nearer(self, place: Place, distances: dict[int, int]) -> Place:
+        found = [(distances.get(self._map.number(place.after(step))), step) for step in self._choices(place)]
+        least = min([distance for distance, _ in found if distance is not None])
+        return self._take(place, self._random.choice([step for distance, step in found if distance == least]))
+
+    def _choices(self, place: Place) -> list[Transition]:
+        """The transitions that make sense: an action is not over while it lacks an argument that it needs."""
+        more = [step for step in place.steps if _leads_on(step)] if self._missing else []
+        return more or place.steps
+
+    def _take(self, place: Place, step: Transition) -> Place:
+        lexeme = Lexeme(step)
+        if lexeme.short == "ARG_NAME":
+            self._keys.append(self._speller.key(step.terminal, self._missing, self._keys))
+            self._missing = [key for key in self._missing if key != self._keys[-1]]
+        elif lexeme.short == "ACTION_NAME":
+            self._action, self._missing = self._speller.action()
+        lexeme.action, lexeme.key = self._action, self._keys[-1] if self._keys else ""
+        self._lexemes.append(lexeme)
+        if any(op == "end" and kind in ("tool_call", "action") for op, kind in (*step.before, *step.after)):
+            self._action, self._keys, self._missing = "", [], []
+        return place.after(step)
+
+    # the text
+
+    def response(self) -> Response | None:
+        """The response, once it reads as it was meant."""
+        for i in range(len(self._lexemes)):
+            self._spell(i)
+        for _ in range(_SPELLINGS):
+            text = "".join([lexeme.gap + lexeme.text for lexeme in self._lexemes])
+            found, sound = tokens(self._automaton, text)
+            wrong = self._first_wrong(text, found)
+            if wrong is None and sound:
+                return self._made(text, found)
+            at = len(self._lexemes) - 1 if wrong is None else wrong
+            for i in range(max(at - 1, 0), min(at + 2, len(self._lexemes))):
+                if i == at or self._random.random() < 0.7:
+                    self._spell(i)
+        return None
+
+    def _spell(self, at: int) -> None:
+        self._speller.spell(self._lexemes[at], self._lexemes[at - 1] if at else None)
+
+    def _first_wrong(self, text: str, found: list[Token]) -> int | None:
+        """The number of the first terminal that was read otherwise than it was meant; None where all are right."""
+        meant = [i for i, lexeme in enumerate(self._lexemes) if not lexeme.is_empty]
+        read = [t for t in found if t.end > t.start or t.step.terminal.short not in FREE_TEXT]
+        for i, token in zip(meant, read, strict=False):
+            if not self._lexemes[i].is_read_as(token, text[token.start : token.end]):
+                return i
+        if len(meant) == len(read):
+            return None
+        return meant[len(read)] if len(read) < len(meant) else len(self._lexemes) - 1
+
+    def _made(self, text: str, found: list[Token]) -> Response | None:
+        meaning = meaning_of(self._automaton, text, found)
+        if meaning is None:
+            return None
+        place, steps = self._map.places[0], set[Step]()
+        for token in found:
+            steps.add(step_of(place, token.step))
+            place = place.after(token.step)
+        spellings = frozenset([spelling for lexeme in self._lexemes for spelling in lexeme.spelling])
+        return Response(text, meaning, self._strict, frozenset(steps), spellings)
+
+
+def _leads_on(step: Transition) -> bool:
+    """Does a transition end nothing, so that another argument may follow?"""
+    return step.terminal.short in ISLANDS or not any(op == "end" for op, _ in (*step.before, *step.after))

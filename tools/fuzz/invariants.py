@@ -1,0 +1,358 @@
+"""What holds for every text: one function for each promise, which raises `Broken` where it does not hold.
+
+`check` asks all that holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests ask
+it of the corpus and of texts made of its pieces, and `tools/fuzz.py` of texts that nobody wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from outspoken import (
+    Event,
+    JsonValue,
+    Payload,
+    Reasoning,
+    RenderError,
+    Repair,
+    Reply,
+    Segment,
+    StreamParser,
+    Text,
+    ToolCall,
+    parse,
+    registry,
+    render,
+)
+from outspoken.replies import STATUSES
+from outspoken.vocabulary import FREE_TEXT, ISLANDS
+
+from .broken import Broken, require
+from .events import FINISHED, check_events
+from .reference import Meaning, read, said
+
+
+@dataclass(frozen=True)
+class How:
+    """How a text is read: the format, what else `parse` takes, and why the response ended."""
+
+    format: str = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reason: str | None = None
+
+    def parse(self, text: str, **more: Any) -> Reply:
+        """Read a whole text."""
+        return parse(text, self.format, finish_reason=self.reason, **{**self.options, **more})
+
+    def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
+        """Read a text in pieces: the events, and the reply."""
+        parser = StreamParser(self.format, **self.options)
+        events = [event for chunk in chunks for event in parser.feed(chunk)]
+        events += parser.finish(self.reason)
+        require(parser.reply is not None, "events", "a stream that was closed has no reply")
+        assert parser.reply is not None
+        return events, parser.reply
+
+
+# the reply
+
+
+def check_reply(reply: Reply) -> None:
+    """The reply is consistent with itself and with the raw text."""
+    end = 0
+    for segment in reply.segments:
+        start, stop = segment.span
+        require(end <= start < stop <= len(reply.raw), "spans", f"{segment.span} behind offset {end}")
+        end = stop
+        check_segment(segment, reply.raw[start:stop], envelope=reply.envelope)
+    require(all(call.status in FINISHED for call in reply.tool_calls), "status", "a call to run is not finished")
+    require(not any(c.status in FINISHED for c in reply.unfinished), "status", "an unfinished call is finished")
+    for diagnostic in reply.diagnostics:
+        require(0 <= diagnostic.span[0] <= diagnostic.span[1] <= len(reply.raw), "spans", diagnostic)
+        line = reply.raw.count("\n", 0, diagnostic.span[0]) + 1
+        require(line == diagnostic.line, "spans", f"{diagnostic} is in line {line}")
+        diagnostic.frame().encode()
+    check_repairs(reply)
+    check_status(reply)
+
+
+def check_status(reply: Reply) -> None:
+    """The status of a reply is the worst of what is in it."""
+    found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
+    if any(d.code in ("unclosed-markup", "unclosed-reasoning") for d in reply.diagnostics):
+        found.append("truncated")
+    if reply.repairs:
+        found.append("repaired")
+    worst = max(found, key=STATUSES.index, default="ok")
+    require(reply.status == worst, "status", f"{reply.status}, but the worst segment is {worst}")
+
+
+def check_repairs(reply: Reply) -> None:
+    """Each repair says what stood where, and those of a segment are among all."""
+    for repair in reply.repairs:
+        start, end = repair.span
+        require(reply.raw[start:end] == repair.before, "repairs", f"{repair}: {reply.raw[start:end]!r} stood there")
+        before = reply.raw[:start]
+        place = (before.count("\n") + 1, start - before.rfind("\n"))
+        require((repair.line, repair.column) == place, "repairs", f"{repair} is at {place}")
+    for segment in reply.segments:
+        for repair in getattr(segment, "repairs", ()):
+            require(repair in reply.repairs, "repairs", f"{repair} is of a segment, and not of the reply")
+
+
+def check_segment(segment: Segment, raw: str, *, envelope: bool) -> None:
+    """A segment says what stands at its span, which is `raw`; in an envelope, text may be written as a string."""
+    if isinstance(segment, (Text, Reasoning)):
+        require(segment.text, "segments", f"an empty {segment.kind}")
+        written = isinstance(segment, Text) and envelope
+        require(segment.text == raw or written, "segments", f"{segment.text!r} where {raw!r} stands")
+    elif isinstance(segment, ToolCall):
+        if segment.status in FINISHED:
+            # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
+            value = json.dumps(json.loads(segment.arguments_text), ensure_ascii=False)
+            value = json.loads(re.sub("[\ud800-\udfff]", "\ufffd", value))
+            require(value == segment.arguments, "segments", f"{segment.arguments} of {segment.arguments_text}")
+    elif not isinstance(segment, Payload):
+        require(segment.raw == raw, "segments", f"{segment.raw!r} where {raw!r} stands")
+
+
+def check_written(reply: Reply) -> None:
+    """The reply can be written as JSON, and read again."""
+    written = reply.model_dump_json()
+    written.encode()
+    require(Reply.model_validate_json(written) == reply, "json", "the reply reads back as another one")
+
+
+def check_rendered(reply: Reply, format: str) -> None:
+    """What a format can write of a reply, it reads as the same: `render` itself compares, and raises nothing else."""
+    with suppress(RenderError):
+        render(reply, format)
+
+
+#: What is a name, a key of JSON or the rest of a tag; what matches it tells nothing.
+_ANY_WORDS = ("quince", '"quince":', '"quince>')
+#: A word that is so near to a repair or to the place of a diagnostic is spoken of by that.
+_BESIDE = 1
+_WORD = re.compile(r"\w{3,}")
+
+
+def check_nothing_lost(reply: Reply) -> None:
+    """What is in no segment is markup of some format, or was noticed."""
+    if reply.envelope:
+        return
+    noticed = [d.span for d in reply.diagnostics] + [r.span for r in reply.repairs]
+    edges = [0, *[edge for segment in reply.segments for edge in segment.span], len(reply.raw)]
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        for match in _WORD.finditer(reply.raw, start, end) if start < end else ():
+            held = any(a - _BESIDE <= match.end() and match.start() <= b + _BESIDE for a, b in noticed)
+            require(held or _is_markup(reply.raw, *match.span()), "lost", f"{match[0]!r} at offset {match.start()}")
+
+
+def _is_markup(raw: str, start: int, end: int) -> bool:
+    """Does a part of a text lie in a marker of some format?"""
+    near = raw[max(start - 200, 0) : end + 200]
+    offset = max(start - 200, 0)
+    return any(m.start() + offset <= start and end <= m.end() + offset for finder in _markers() for m in finder(near))
+
+
+def _has_markup(text: str) -> bool:
+    """Does a text hold a marker of some format, or a backtick?"""
+    return "`" in text or any(len(match[0].strip()) > 2 for finder in _markers() for match in finder(text))
+
+
+@registry.remembered
+def _markers() -> list[Any]:
+    """Searches for all markers of all formats, as they are read and as they are written; not for what any word is."""
+    terminals = [t for name in registry.names() for t in registry.automaton(name).tables.terminals.values()]
+    markers = [t for t in terminals if t.short not in FREE_TEXT | ISLANDS]
+    regexes = [t.regex for t in markers] + [re.escape(t.canonical.strip()) for t in markers if t.canonical.strip()]
+    compiled = [re.compile(regex) for regex in dict.fromkeys(regexes)]
+    return [regex.finditer for regex in compiled if not any(regex.match(word) for word in _ANY_WORDS)]
+
+
+# pieces
+
+
+def pieces(text: str, size: int) -> list[str]:
+    """A text in pieces of a size."""
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def at_random(text: str, random: Random, most: int = 8) -> list[str]:
+    """A text in pieces, cut at random places."""
+    cuts = sorted([random.randrange(len(text) + 1) for _ in range(random.randint(1, most))])
+    return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
+
+
+def chunkings(text: str, random: Random) -> Iterator[Iterable[str | bytes]]:
+    """Ways to cut a text: single characters, a few, at random, and bytes cut inside characters."""
+    yield text
+    yield pieces(text, random.choice((2, 3, 7)))
+    for _ in range(3):
+        yield at_random(text, random)
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        return
+    size = random.choice((1, 2, 3, 5))
+    yield [raw[at : at + size] for at in range(0, len(raw), size)]
+
+
+def check_chunks(text: str, how: How, whole: Reply, random: Random) -> None:
+    """However a text is cut, it gives the same reply, and its events add up to that."""
+    for chunks in chunkings(text, random):
+        events, reply = how.stream(chunks)
+        cut = "single characters" if chunks is text else repr(list(chunks))
+        require(reply == whole, "chunks", f"in {cut}: {said(reply)}, but whole: {said(whole)}")
+        check_events(events)
+
+
+# damage
+
+
+def replayed(raw: str, repairs: Iterable[Repair]) -> str:
+    """The raw text with all repairs made in it."""
+    parts: list[str] = []
+    at = 0
+    for repair in sorted(repairs, key=lambda r: r.span):
+        parts += [raw[at : repair.span[0]], repair.after]
+        at = repair.span[1]
+    return "".join([*parts, raw[at:]])
+
+
+def calls(reply: Reply) -> list[tuple[str, Any]]:
+    """The finished calls: names and arguments."""
+    return [(call.name, call.arguments) for call in reply.tool_calls]
+
+
+def check_replay(text: str, how: How, reply: Reply) -> None:
+    """The repairs, made in the raw text, make it sound: read without repair, it gives the same calls.
+
+    But for text that was left over and holds markers: between sound calls, they may mean something.
+    """
+    foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
+    if reply.status != "repaired" or foreign or any(_has_markup(s.text) for s in reply.segments if isinstance(s, Text)):
+        return
+    mended = replayed(text, reply.repairs)
+    again = how.parse(mended, repair="none")
+    require(calls(again) == calls(reply), "replay", f"{mended!r} has the calls {calls(again)}, not {calls(reply)}")
+
+
+def check_meaning(text: str, how: How, reply: Reply) -> None:
+    """What the strict grammar accepts says what the rules of grammars say, whether repair is allowed or not.
+
+    That is not known where tools or a prefix give it another meaning.
+    """
+    if not how.options.keys().isdisjoint(("tools", "prefix")):
+        return
+    meaning = read(registry.automaton(how.format), text)
+    if meaning is None:
+        return
+    strict = how.parse(text, repair="none")
+    require_meaning(strict, meaning)
+    if reply.status == "ok" and not reply.diagnostics:
+        require(reply == strict, "strict", f"without repair: {said(strict)}, with it: {said(reply)}")
+
+
+def require_meaning(reply: Reply, meaning: Meaning) -> None:
+    """The reply says what the text means, and that nothing is wrong with it."""
+    require(reply.status == "ok", "meaning", f"the grammar accepts it, but it is {reply.status}")
+    require(not reply.repairs, "meaning", f"the grammar accepts it, but it has {len(reply.repairs)} repairs")
+    require(repr(said(reply)) == repr(meaning), "meaning", f"read: {said(reply)}, meant: {meaning}")
+
+
+# sound text without markers that mean nothing where they stand: recovery has no reason to see damage in it
+
+
+def check_sound(text: str, how: How) -> None:
+    """What the strict grammar accepts is read so with repair, too, and no beginning of it holds other calls."""
+    meaning = read(registry.automaton(how.format), text)
+    if meaning is not None:
+        reply = how.parse(text)
+        require_meaning(reply, meaning)
+        check_beginnings(text, how, reply, Random(text))
+
+
+def check_beginnings(text: str, how: How, whole: Reply, random: Random, most: int = 8) -> None:
+    """No beginning of a sound text has a call, not even a repaired one, that the whole has not.
+
+    But for text with backticks: what stands behind one is a code sample only if there is another one.
+    """
+    if "`" in text or "~" in text:
+        return
+    for at in sorted(random.sample(range(len(text) + 1), min(most, len(text) + 1))):
+        begun = How(how.format, how.options).parse(text[:at])
+        check_reply(begun)
+        found, meant = calls(begun), calls(whole)
+        require(found == meant[: len(found)], "beginning", f"up to offset {at}: {found}, in all: {meant}")
+
+
+def check_detected(text: str, how: How) -> None:
+    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it."""
+    meaning = read(registry.automaton(how.format), text)
+    found = How("auto", how.options, how.reason).parse(text)
+    if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
+        return
+    if repr(said(how.parse(text))) == repr(meaning):
+        same = repr(said(found).but_for_text) == repr(meaning.but_for_text)
+        require(same, "detected", f"detected: {said(found)}, named: {meaning}")
+
+
+# cost
+
+
+def cost(text: str, how: How) -> int:
+    """How many functions are called to read a text: the same on every machine."""
+    count = 0
+
+    def tick(_frame: Any, event: str, _arg: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(tick)
+    try:
+        how.parse(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def check_growth(unit: str, how: How, size: int = 8_000) -> None:
+    """A text of twice as many units takes about twice as much work."""
+    times = size // max(len(unit), 1) + 1
+    how.parse(unit * times)  # what is made once is not counted
+    less, more = cost(unit * times, how), cost(unit * 2 * times, how)
+    require(more <= 3 * less, "growth", f"{more} calls of functions for twice the text that takes {less}")
+
+
+def check(text: str, how: How) -> None:
+    """Everything that holds for any text; which pieces it is cut into depends on the text alone."""
+    reply = how.parse(text)
+    check_reply(reply)
+    check_written(reply)
+    check_nothing_lost(reply)
+    check_chunks(text, how, reply, Random(text))
+    if how.format != "auto":
+        check_replay(text, how, reply)
+        check_meaning(text, how, reply)
+        check_rendered(reply, how.format)
+
+
+def broken_by(text: str, how: How, ask: Callable[[str, How], None]) -> Broken | None:
+    """What a text breaks of that which is asked of it; an exception of any other kind is broken, too."""
+    try:
+        ask(text, how)
+    except Broken as broken:
+        return broken
+    except Exception as error:
+        return Broken("raises", f"{type(error).__name__}: {error}")
+    return None

@@ -1,0 +1,68 @@
+"""The places of a grammar that a text can reach, and how far it is from one to the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import lru_cache
+from typing import NamedTuple
+
+from outspoken.automaton import Automaton, Transition
+
+from .terminals import Place
+
+
+class Step(NamedTuple):
+    """An entry of the parse table: in this state, over this terminal."""
+
+    state: int
+    terminal: str
+
+
+class Map:
+    """The places of a format that a text can reach, and the ways between them."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.places = [Place(automaton.start)]
+        self._numbers = {self.places[0].key: 0}
+        self._arrivals: list[list[int]] = [[]]
+        self._where: dict[Step, list[int]] = {}
+        for number, place in enumerate(self.places):
+            for transition in place.steps:
+                self._arrivals[self._add(place.after(transition))].append(number)
+                self._where.setdefault(step_of(place, transition), []).append(number)
+        ends = [number for number, place in enumerate(self.places) if place.config.end() is not None]
+        #: how many steps a place, by its number, is from one where the text may end
+        self.to_end = self._distances(ends)
+        self.steps = sorted(self._where)
+
+    def _add(self, place: Place) -> int:
+        number = self._numbers.setdefault(place.key, len(self.places))
+        if number == len(self.places):
+            self.places.append(place)
+            self._arrivals.append([])
+        return number
+
+    def number(self, place: Place) -> int:
+        """The number of a place."""
+        return self._numbers[place.key]
+
+    @lru_cache(maxsize=512)  # noqa: B019 a map lives as long as the process
+    def towards(self, step: Step) -> dict[int, int]:
+        """How many steps a place, by its number, is from one where the step can be taken."""
+        return self._distances(self._where[step])
+
+    def _distances(self, goals: list[int]) -> dict[int, int]:
+        found = dict.fromkeys(goals, 0)
+        queue = deque(goals)
+        while queue:
+            at = queue.popleft()
+            for before in self._arrivals[at]:
+                if before not in found:
+                    found[before] = found[at] + 1
+                    queue.append(before)
+        return found
+
+
+def step_of(place: Place, transition: Transition) -> Step:
+    """The entry of the parse table that a transition begins with."""
+    return Step(place.config.stack[-1], transition.terminal.name)

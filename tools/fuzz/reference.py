@@ -1,0 +1,264 @@
+"""A second reader, as plain as can be: what a sound text means by the rules of `grammars/README.md`.
+
+It takes the terminals of `terminals.py` and carries out what the vocabulary says that they mean. Where the
+strict grammar accepts a text, `read` and `parse` have to say the same of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.actions import make_action
+from outspoken.automaton import Automaton
+from outspoken.islands import NotJson, decode
+from outspoken.settings import DEFAULT
+from outspoken.sprint import BLANK
+from outspoken.values import read_bare
+
+from .terminals import Token, tokens
+
+
+class Meaning(NamedTuple):
+    """What a text says: its segments as tuples, the codes of its diagnostics, and what an envelope adds."""
+
+    segments: tuple[tuple[Any, ...], ...]
+    codes: tuple[str, ...] = ()
+    envelope: bool = False
+    needs_more_work: bool | None = None
+
+    @property
+    def but_for_text(self) -> list[tuple[Any, ...]]:
+        """The segments that are no text, without white space round reasoning."""
+        told = [s for s in self.segments if s[0] not in ("text", "json") and (s[0] != "think" or s[1].strip())]
+        return [(s[0], s[1].strip()) if s[0] == "think" else s for s in told]
+
+    def __str__(self) -> str:
+        noted = f", with {', '.join(self.codes)}" if self.codes else ""
+        return f"{list(self.segments)!r}{noted}"
+
+
+class NoMeaning(Exception):
+    """The grammar accepts the text, but what it says is nothing that can be carried out."""
+
+
+@dataclass
+class _Frame:
+    """What is being read."""
+
+    kinds: str
+    start: int
+    name: str = ""
+    id: str | None = None
+    key: str = ""
+    value: Any = None
+    arguments: dict[str, Any] | None = None
+    content: int = -1
+    more: bool | None = None
+
+
+class _Reader:
+    """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
+
+    def __init__(self, automaton: Automaton, text: str) -> None:
+        self.header = automaton.tables.header
+        self.trims = automaton.trims
+        self.text = text
+        self.frames: list[_Frame] = []
+        self.segments: list[list[Any]] = []
+        self.codes: list[str] = []
+        self.envelope = False
+        self.more: bool | None = None
+        self.ended_at = 0
+        #: up to where everything is in a segment, or is markup
+        self.shown = 0
+        self.island: Any = None
+
+    def take(self, token: Token) -> None:
+        """Carry out what a terminal does."""
+        piece, short = self.text[token.start : token.end], token.step.terminal.short
+        self.operate(token.step.before, token.start, token.start, "")
+        self.island = token.value
+        if short == "TEXT":
+            self.show(token.start, token.end)
+        elif short == "REASONING":
+            self.segments.append(
+                ["think", _trimmed(piece, True, token.end < len(self.text)) if "REASONING" in self.trims else piece]
+            )
+        elif short == "ARG_VALUE":
+            bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
+            self.frames[-1].value = read_bare(bare, None, self.header.values)
+        self.operate(token.step.after, token.start, token.end, piece)
+
+    def show(self, start: int, end: int) -> None:
+        """Text to show to the user; what it touches is one with it."""
+        last = self.segments[-1:]
+        if last and last[0][0] == "text" and last[0][2] == start:
+            start = self.segments.pop()[1]
+        self.segments.append(["text", start, end])
+        self.shown = end
+
+    def operate(self, ops: tuple[tuple[str, str], ...], start: int, end: int, piece: str) -> None:
+        """Carry out operations; `piece` is the terminal that they speak of."""
+        for name, arg in ops:
+            if name == "begin":
+                self.frames.append(_Frame(arg, start))
+            elif name == "reopen":
+                self.frames.append(_Frame(arg, self.ended_at))
+            elif name == "drop":
+                self.frames.pop()
+            elif name == "token":
+                self.token(arg, piece)
+            elif name == "field":
+                self.field(arg)
+            elif name == "end":
+                self.end(arg, self.frames.pop(), end)
+
+    def token(self, short: str, piece: str) -> None:
+        """A name, or a call's id."""
+        frame = self.frames[-1]
+        if short == "ARG_NAME":
+            frame.key, frame.value = piece, None
+        elif short == "CALL_ID":
+            frame.id = piece
+        elif short != "CALL_INDEX":
+            frame.name = piece
+
+    def field(self, name: str) -> None:
+        """A value for what is being read."""
+        frame, value = self.frames[-1], self.island
+        if name == "argument":
+            frame.arguments = frame.arguments or {}
+            self.codes += ["repeated-argument"] if frame.key in frame.arguments else []
+            frame.arguments[frame.key] = frame.value if value is None and frame.value is not None else value
+            frame.value = None
+        elif name == "arguments":
+            frame.arguments = _arguments(value)
+        elif name == "tool_name":
+            frame.name = value
+        elif name == "id":
+            frame.id = value
+        elif name == "content":
+            if frame.content < 0:
+                frame.content = len(self.segments)
+                self.segments.append(["content", ""])
+            self.segments[frame.content][1] = value
+        elif isinstance(value, bool):
+            frame.more = value
+
+    def end(self, kind: str, frame: _Frame, end: int) -> None:
+        """Something is complete."""
+        raw = self.text[frame.start : end]
+        if kind == "call_id":
+            self.frames[-1].id, self.frames[-1].name = raw, frame.name or self.frames[-1].name
+            return
+        self.ended_at = frame.start
+        if kind == "code":
+            self.show(self.shown, end)
+        elif kind == "tool_call":
+            if not frame.name:
+                raise NoMeaning
+            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+        elif kind == "unread":
+            self.codes.append("unread-entry")
+        elif kind == "payload":
+            self.segments.append(["payload", frame.name.strip().lower(), self.island])
+        elif kind == "action":
+            action, problem = make_action(self.header, frame.name, frame.arguments or {}, (0, 0), "")
+            if problem:
+                raise NoMeaning
+            self.segments.append(["action", _action(action)])
+        elif kind == "json":
+            self._json(frame, raw)
+        elif kind == "envelope":
+            self.envelope, self.more = True, self.more if frame.more is None else frame.more
+            if frame.content >= 0:
+                self.segments[frame.content][0] = "said"
+        self.shown = end
+
+    def _json(self, frame: _Frame, raw: str) -> None:
+        if frame.content >= 0:
+            del self.segments[frame.content]
+        self.show(self.shown, frame.start)
+        try:
+            self.segments.append(["json", decode(raw, DEFAULT.max_depth)])
+        except NotJson:
+            self.show(frame.start, frame.start + len(raw))
+
+    def meaning(self) -> Meaning:
+        """What was read."""
+        segments = [self._said(*segment) for segment in self.segments]
+        kept = [s for s in segments if s[0] not in ("text", "think") or s[1]]
+        return Meaning(tuple(kept), tuple(self.codes), self.envelope, self.more)
+
+    def _said(self, kind: str, *rest: Any) -> tuple[Any, ...]:
+        """A segment as it is compared: text in place of its span; white space beside markup is the markup's."""
+        if kind == "text":
+            piece = self.text[rest[0] : rest[1]]
+            return "text", _trimmed(piece, rest[0] > 0, rest[1] < len(self.text)) if "TEXT" in self.trims else piece
+        return ("text", *rest) if kind == "said" else (kind, *rest)
+
+
+def _trimmed(piece: str, left: bool, right: bool) -> str:
+    """Text without the white space at the ends that are named."""
+    piece = piece.lstrip(BLANK) if left else piece
+    return piece.rstrip(BLANK) if right else piece
+
+
+def _arguments(value: Any) -> dict[str, Any]:
+    """The arguments that an object, a string that holds one, or null says. Raises NoMeaning for anything else."""
+    if isinstance(value, str):
+        try:
+            value = decode(value, DEFAULT.max_depth) if value.strip() else None
+        except NotJson:
+            raise NoMeaning from None
+    if value is not None and not isinstance(value, dict):
+        raise NoMeaning
+    return cast("dict[str, Any]", value or {})
+
+
+def _action(action: Any) -> dict[str, Any]:
+    return action.model_dump(exclude={"raw", "span", "repairs"})
+
+
+def read(automaton: Automaton, text: str) -> Meaning | None:
+    """What a text means; None where the grammar does not accept all of it, or what it says makes no sense."""
+    found, sound = tokens(automaton, text)
+    return meaning_of(automaton, text, found) if sound else None
+
+
+def meaning_of(automaton: Automaton, text: str, found: list[Token]) -> Meaning | None:
+    """What the terminals of a text mean; None where that makes no sense."""
+    reader = _Reader(automaton, text)
+    try:
+        for token in found:
+            reader.take(token)
+        config = found[-1].step.target if found else automaton.start
+        reader.operate(config.end() or (), len(text), len(text), "")
+    except NoMeaning:
+        return None
+    return reader.meaning()
+
+
+def said(reply: Reply) -> Meaning:
+    """What a reply says, in the form in which `read` gives it."""
+    codes = tuple([diagnostic.code for diagnostic in reply.diagnostics])
+    return Meaning(tuple([_essence(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
+
+
+def _essence(segment: Segment) -> tuple[Any, ...]:
+    """What a segment says, without its place."""
+    match segment:
+        case Text():
+            return "text", segment.text
+        case Reasoning():
+            return "think", segment.text
+        case ToolCall():
+            return "tool_call", segment.name, segment.arguments, segment.id
+        case Payload():
+            return "payload", segment.type, segment.data
+        case JsonValue():
+            return "json", segment.value
+        case _:
+            return "action", _action(segment)

@@ -1,0 +1,104 @@
+"""What the fuzz found, for a person and for the corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from outspoken.notes import Note, placed
+from tools.checkout import Checkout
+
+from .invariants import How
+
+#: What each kind of finding says; the kinds are those of `invariants.Broken`.
+TITLES = {
+    "raises": "reading this text raises an exception",
+    "spans": "a span does not lie where it should",
+    "segments": "a segment is not what stands at its span",
+    "status": "the status is not the worst of what was read",
+    "repairs": "a repair is not recorded as it was made",
+    "json": "the reply does not survive being written as JSON",
+    "lost": "a part of the text is in no segment, and no markup",
+    "events": "the events do not add up to the reply",
+    "chunks": "the text is read otherwise in pieces",
+    "strict": "the text is sound, and is read otherwise where repair is allowed",
+    "replay": "the repairs, made in the text, do not make it sound",
+    "beginning": "a beginning of the text has a call that the whole has not",
+    "meaning": "the text is read otherwise than the grammar says",
+    "detected": "the text is read otherwise where its format is detected",
+    "growth": "the cost grows faster than the text",
+}
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A text that breaks a promise: which, how the text is read, what came of it, and what finds it again."""
+
+    kind: str
+    format: str
+    seed: int
+    how: How
+    text: str
+    message: str
+
+    @property
+    def name(self) -> str:
+        """The name of its case in the corpus."""
+        return f"fuzz_{sha256(f'{self.kind} {self.text}'.encode()).hexdigest()[:8]}"
+
+    @property
+    def command(self) -> str:
+        """The command that finds it again."""
+        return f"python -m tools.fuzz {self.format} --seed {self.seed} --runs 1"
+
+    def __str__(self) -> str:
+        """The finding as lines, without a line break at the end."""
+        given: Mapping[str, object] = {"format": self.how.format, **self.how.options, "finish_reason": self.how.reason}
+        read = ", ".join([f"{key}={value!r}" for key, value in given.items() if value is not None])
+        message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}..."
+        note = Note(
+            f"fuzz-{self.kind}",
+            TITLES[self.kind],
+            (0, len(self.text)),
+            "error",
+            self.how.format,
+            notes=(message, f"the text is {self.text!r}, read with {read}"),
+            helps=(f"`{self.command}` finds it again",),
+        )
+        return placed([note], self.text)[0].frame()
+
+
+def save(checkout: Checkout, finding: Finding) -> list[str]:
+    """Write a finding into the corpus, and where it is from into `sources.toml`. Returns the paths of the case."""
+    folder = checkout.corpus / finding.format / ("ok" if _is_sound(finding) else "err")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{finding.name}.txt"
+    path.write_bytes(finding.text.encode())
+    written = [path]
+    if finding.how.options:
+        lines = [f"{key} = {json.dumps(value)}\n" for key, value in finding.how.options.items()]
+        written.append(path.with_suffix(".toml"))
+        written[-1].write_text("".join(lines), "utf-8")
+    _add_source(checkout, finding)
+    return [checkout.shown(path) for path in written]
+
+
+def _is_sound(finding: Finding) -> bool:
+    """Is the text read without a diagnostic?"""
+    try:
+        return not finding.how.parse(finding.text).diagnostics
+    except Exception:  # that it raises may be what was found
+        return False
+
+
+def _add_source(checkout: Checkout, finding: Finding) -> None:
+    """Put a case into `sources.toml`, by its name."""
+    path = checkout.corpus / finding.format / "sources.toml"
+    text = path.read_text("utf-8") if path.is_file() else ""
+    entry = f'[{finding.name}]\norigin = "found by the fuzz: {TITLES[finding.kind]}"'
+    sections = [section for section in text.rstrip("\n").split("\n\n") if section]
+    if not any(section.startswith(f"[{finding.name}]") for section in sections):
+        path.write_text("\n\n".join(sorted([*sections, entry])) + "\n", "utf-8")

@@ -1,0 +1,188 @@
+"""How terminals are spelled at random: markers as they are written or read, and text, names and values that fit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any, NamedTuple
+
+from outspoken.actions import meaning_of
+from outspoken.automaton import Automaton, Transition
+from outspoken.tables import Terminal
+from outspoken.vocabulary import FREE_TEXT, ISLANDS
+
+from . import values
+from .patterns import Branch, Sampler, branches
+from .terminals import Token
+
+#: A marker of fewer characters than this may stand in text by chance.
+_TELLING = 4
+_BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
+
+
+class Spelling(NamedTuple):
+    """One way in which a terminal can be spelled: as it is written (None), or by a branch of its expression."""
+
+    terminal: str
+    branch: Branch | None
+
+
+def spellings_of(terminal: Terminal) -> set[Spelling]:
+    """All ways in which a marker or name can be spelled; none for free text and islands."""
+    if terminal.short in FREE_TEXT | ISLANDS:
+        return set()
+    found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
+    return found | ({Spelling(terminal.name, None)} if terminal.canonical else set())
+
+
+@dataclass(slots=True)
+class Lexeme:
+    """A terminal that is spelled: its text, and the white space before it.
+
+    `action` and `key` are the names of the action and the argument that it belongs to, "" where it belongs to none.
+    """
+
+    transition: Transition
+    action: str = ""
+    key: str = ""
+    gap: str = ""
+    text: str = ""
+    value: Any = None
+    spelling: tuple[Spelling, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The name of the terminal, without import prefix."""
+        return self.transition.terminal.short
+
+    @property
+    def is_empty(self) -> bool:
+        """Is it free text that is not there?"""
+        return self.short in FREE_TEXT and not self.text
+
+    def is_read_as(self, token: Token, piece: str) -> bool:
+        """Is what was read at its place, a terminal and its text, what was meant?"""
+        if token.step.terminal.name != self.transition.terminal.name:
+            return False
+        if self.short in ISLANDS:
+            return repr(token.value) == repr(self.value)
+        if self.short in FREE_TEXT:
+            return piece.strip() == self.text.strip()
+        return piece.strip() in self.text if self.short.startswith("_") else piece == self.text
+
+
+class Speller:
+    """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand."""
+
+    def __init__(self, automaton: Automaton, random: Random, *, strict: bool) -> None:
+        self._automaton, self._random, self._strict = automaton, random, strict
+        self._actions = automaton.tables.header.actions
+        self._sampler = Sampler(random)
+
+    def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
+        """The name of an argument that is not used yet; one of those that are wanted, where there are any."""
+        free = [key for key in (wanted or values.KEYS) if key not in used]
+        if not self._actions and self._random.random() < 0.3:
+            drawn = self._sampler.sample(terminal.regex)
+            free = [drawn] if drawn not in used else free
+        return self._random.choice(free or [f"k{len(used)}"])
+
+    def action(self) -> tuple[str, list[str]]:
+        """The name of an action, and the arguments that it needs."""
+        name = self._random.choice(list(self._actions))
+        meaning = meaning_of(self._actions[name])
+        required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
+        fields = [field for field in meaning.sources if field in required or self._random.random() < 0.3]
+        return name, [self._random.choice(meaning.sources[field]) for field in fields]
+
+    def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
+        """Spell a terminal anew. White space may stand before it, but not beside free text, whose own it would be."""
+        beside = lexeme.short in FREE_TEXT or before is None or before.short in FREE_TEXT
+        has_gap = not beside and self._automaton.tables.ignore and self._random.random() < 0.2
+        lexeme.gap = self._random.choice(_BLANKS) if has_gap else ""
+        lexeme.spelling = ()
+        if lexeme.short in FREE_TEXT:
+            lexeme.text = self._free(lexeme.short)
+        elif lexeme.short in ISLANDS:
+            self._island(lexeme)
+        elif lexeme.short == "ARG_NAME":
+            lexeme.text = lexeme.key
+        elif lexeme.short == "ACTION_NAME":
+            lexeme.text = lexeme.action
+        elif lexeme.short == "TOOL_NAME" and self._random.random() < 0.6:
+            lexeme.text = self._random.choice(values.NAMES)
+        else:
+            self._marker(lexeme)
+
+    def _marker(self, lexeme: Lexeme) -> None:
+        """A marker, as the grammar writes it or as it reads it."""
+        terminal = lexeme.transition.terminal
+        if terminal.canonical and self._random.random() < 0.4:
+            lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
+            return
+        lexeme.text = self._sampler.sample(terminal.regex)
+        lexeme.spelling = tuple([Spelling(terminal.name, branch) for branch in sorted(self._sampler.taken)])
+
+    def _free(self, short: str) -> str:
+        if short == "CODE":
+            return self._random.choice(values.CODE) * self._random.randint(0, 2)
+        markers = self._markers()
+        pieces = tuple(markers if self._strict else [values.broken(self._random, marker) for marker in markers])
+        text = values.bare(self._random, pieces) if short == "ARG_VALUE" else values.prose(self._random, pieces)
+        if self._random.random() < 0.3:
+            text += "\n"
+        return text if self._strict or not self._holds_marker(text) else ""
+
+    def _markers(self) -> list[str]:
+        """Some markers of the grammar."""
+        terminals = [t for t in self._automaton.tables.terminals.values() if t.short.startswith("_")]
+        chosen = self._random.sample(terminals, min(3, len(terminals)))
+        return [t.canonical.strip() or self._sampler.sample(t.regex) for t in chosen]
+
+    def _holds_marker(self, text: str) -> bool:
+        return any(len(m[0].strip()) >= _TELLING for finder in _finders(self._automaton) for m in finder(text))
+
+    def _island(self, lexeme: Lexeme) -> None:
+        """A value: what it has to be where it stands, and how that is written."""
+        role, pieces = lexeme.transition.role, tuple(self._markers())
+        if lexeme.short == "PYTHON_VALUE":
+            lexeme.value = self._argument(lexeme, pieces)
+            lexeme.text = values.as_python(self._random, lexeme.value)
+            return
+        lexeme.value = self._json(lexeme.short, role, pieces)
+        lexeme.text = values.as_json(self._random, lexeme.value)
+
+    def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
+        random = self._random
+        if role == "tool_name":
+            return random.choice((*values.NAMES, 'a "b"', "ü\\"))
+        if role == "arguments" and short != "JSON_OBJECT" and (short == "JSON_STRING" or random.random() < 0.3):
+            odd = ("", " ", values.as_json(random, values.mapping(random, pieces)))
+            return random.choice(odd if short == "JSON_STRING" else (*odd, None))
+        if role == "needs_more_work" and random.random() < 0.8:
+            return random.random() < 0.5
+        if short == "JSON_STRING":
+            return values.text_value(random, pieces)
+        if short == "JSON_ARRAY":
+            return [values.mapping(random, pieces) for _ in range(random.randint(0, 3))]
+        if short == "JSON_OBJECT" or role == "arguments":
+            return values.mapping(random, pieces)
+        return values.value(random, pieces)
+
+    def _argument(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> Any:
+        """The value of an argument; one that an action takes is of the kind that it takes."""
+        sources = meaning_of(self._actions[lexeme.action]).sources if lexeme.action else {}
+        field = next((field for field, names in sources.items() if lexeme.key in names), "")
+        if field in values.FIELDS:
+            return self._random.choice(values.FIELDS[field])
+        return values.text_value(self._random) if field else values.value(self._random, pieces)
+
+
+@cache
+def _finders(automaton: Automaton) -> list[Any]:
+    """Searches for the markers of a grammar, wherever they stand."""
+    markers = [t for t in automaton.tables.terminals.values() if t.short.startswith("_")]
+    written = [re.escape(t.canonical.strip()) for t in markers if len(t.canonical.strip()) >= _TELLING]
+    return [re.compile(regex).finditer for regex in [*[t.regex for t in markers], *written]]

@@ -1,0 +1,118 @@
+"""The terminals of a text, found as plainly as can be: one at a time, with `re` alone, by the rules of the grammars.
+
+Here are no chunks, no damage and no compiled steps; what is found here has to be what the machine finds.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+from outspoken.automaton import Automaton, Config, Transition
+from outspoken.islands import NOTATIONS
+from outspoken.settings import DEFAULT
+from outspoken.sprint import BLANK
+from outspoken.vocabulary import FREE_TEXT
+
+
+class Token(NamedTuple):
+    """A terminal as it stands in a text: its transition, where it starts and ends, and what an island holds."""
+
+    step: Transition
+    start: int
+    end: int
+    value: Any = None
+
+
+class Place(NamedTuple):
+    """A place in a text: the configuration, and whether what was read last is free text, which a marker has to end."""
+
+    config: Config
+    behind_text: bool = False
+
+    @property
+    def steps(self) -> list[Transition]:
+        """The transitions that a text may take here. Where free text may stand, most markers stand behind it."""
+        config = self.config
+        if config.free is None or self.behind_text:
+            return [*config.markers, *config.islands]
+        return [config.free, *config.ahead]
+
+    @property
+    def key(self) -> tuple[Any, bool]:
+        """The same for the same place."""
+        return self.config.stack, self.behind_text
+
+    def after(self, step: Transition) -> Place:
+        """The place behind a terminal."""
+        return Place(step.target, step.terminal.short in FREE_TEXT)
+
+
+def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
+    """The terminals of a text, as far as the grammar accepts it, and whether it accepts all of it."""
+    found: list[Token] = []
+    config, at = automaton.start, 0
+    while True:
+        if config.free is not None:
+            token = _marker(config.ahead, automaton, text, at) or _free(config.free, text, at)
+        elif at == len(text):
+            return found, config.end() is not None
+        else:
+            token = _marker(config.markers, automaton, text, at) or _island(config, automaton, text, at)
+        if token is None:
+            blank = not text[_past_blanks(automaton, text, at) :]
+            return found, blank and config.end() is not None
+        found.append(token)
+        config, at = token.step.target, token.end
+        if token.step.terminal.short in FREE_TEXT:
+            if at == len(text):
+                return found, config.end() is not None
+            found.append(_nearest(config.markers, text, at)[1])
+            config, at = found[-1].step.target, found[-1].end
+
+
+@cache
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex)
+
+
+def _past_blanks(automaton: Automaton, text: str, at: int) -> int:
+    return len(text) - len(text[at:].lstrip(BLANK)) if automaton.tables.ignore else at
+
+
+def _marker(steps: list[Transition], automaton: Automaton, text: str, at: int) -> Token | None:
+    """The marker that stands at a place, behind white space or not."""
+    for start in dict.fromkeys([_past_blanks(automaton, text, at), at]):
+        for step in steps:
+            match = _compiled(step.terminal.regex).match(text, start)
+            if match is not None:
+                return Token(step, *match.span())
+    return None
+
+
+def _nearest(steps: list[Transition], text: str, at: int) -> tuple[int, Token]:
+    """The nearest marker from a place on; of several at one place, the first. Raises ValueError where there is none."""
+    found = [
+        (m.start(), i, m.end()) for i, s in enumerate(steps) if (m := _compiled(s.terminal.regex).search(text, at))
+    ]
+    start, which, end = min(found)
+    return start, Token(steps[which], start, end)
+
+
+def _free(step: Transition, text: str, at: int) -> Token | None:
+    """Free text up to the nearest marker that may follow it, or to the end."""
+    try:
+        return Token(step, at, _nearest(step.target.markers, text, at)[0])
+    except ValueError:
+        return Token(step, at, len(text)) if step.target.end() is not None else None
+
+
+def _island(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:
+    start = _past_blanks(automaton, text, at)
+    for step in config.islands:
+        notation = NOTATIONS[step.terminal.short]
+        if notation.may_begin(text[start : start + 1]):
+            found = notation.read_at(text, start, DEFAULT.max_depth, True)
+            return Token(step, start, found[1], found[0]) if found else None
+    return None
