@@ -11,7 +11,8 @@ FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 
 #: Islands: regions in another notation, read by a scanner of their own.
 ISLANDS = frozenset({
-    "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL", "PYTHON_VALUE",
+    "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL",
+    "PYTHON_VALUE",
 })  # fmt: skip
 
 #: The characters with which the values of JSON islands begin.
