@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import Payload, RenderError, Reply, Text, ToolCall, parse, render
+from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
 from outspoken.actions import Click, Complete, Drag, Point, PressKeys, Scroll, TypeText, Wait
-from outspoken.registry import header, names
+from outspoken.registry import automaton, header, names
 
-CALLING = [n for n in names() if n not in ("text", "suggestions", "ui_tars")]
+CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]
 
 #: Strings that hold what formats use as markup, and what is hard to quote.
 HOSTILE = [
@@ -95,7 +96,8 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
 def test_text_reasoning_and_calls_in_order(name: str) -> None:
     call = ToolCall(name="set_timer", arguments={"minutes": 12, "label": "tea"})
     made = [Text(text="First the tea.", span=(0, 0)), call, ToolCall(name="read_clock", arguments={})]
-    reply = parse(render(made, name), name)
+    tools = typed([{"name": c.name, "arguments": c.arguments} for c in made if isinstance(c, ToolCall)])
+    reply = parse(render(made, name), name, tools=tools)
     assert reply.text.strip() == "First the tea."
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in made[1:]]  # type: ignore[union-attr]
 
@@ -167,3 +169,24 @@ def test_what_is_no_call(wrong: Any) -> None:
 def test_nothing_renders_as_nothing() -> None:
     assert render([], "hermes") == ""
     assert render(Reply(raw="", format=None, segments=[]), "hermes") == ""
+
+
+def test_reasoning_is_closed_where_a_call_may_end_it() -> None:
+    made = [Reasoning(text="Tea.", span=(0, 0)), ToolCall(name="set_timer", arguments={"minutes": 12})]
+    assert render(made, "mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
+
+
+def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> None:
+    made: dict[str, Any] = {"name": "set", "arguments": {"a": "1", "b": -1, "c": True, "d": None, "e": [], "f": {}}}
+    kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, "kimi_k3"))
+    assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
+
+
+def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> None:
+    made: list[dict[str, Any]] = [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]
+    assert re.findall(r'index="(\d)"', render(made, "kimi_k3")) == ["1", "2"]
+    assert re.findall(r":(\d)<", render(made, "kimi_k2")) == ["0", "1"]
+
+
+def test_what_the_prompt_has_opened_is_not_written() -> None:
+    assert render([Text(text="Hello.", span=(0, 0))], "functionary_v3_2") == "all\nHello."

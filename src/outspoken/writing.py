@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import re
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ from .tables import END
 from .values import to_json
 from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
-#: What a way costs: for each marker, for each alternative of a rule that is not the first, for arguments left out.
+#: What a way costs: for each marker, for each alternative of a rule that is not the first, for what is left out
+#: (arguments, an id, the marker that closes reasoning).
 _MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
 
 
@@ -101,7 +103,8 @@ def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> 
         for text, written in _spellings(step, before[1], wanted):
             after = _after(written, step.after, wanted)
             if after is not None:
-                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0]
+                open_end = _OMISSION if ("end", "think") in step.before else 0
+                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0] + open_end
                 found.append((price, step.target, after[1], text))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
@@ -148,7 +151,7 @@ def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...])
     if short in ISLANDS:
         return _island(step, item, progress)
     if short in TOKENS:
-        return _token(short, item, progress)
+        return _token(step, item, progress)
     return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
 
 
@@ -181,6 +184,8 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
         return [] if text is None else [(text, progress._replace(body=True))]
     if role in ("", "argument") and progress.phase == 1:
         value = item.arguments[progress.argument][1]
+        if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
+            return []
         text = notation_of(step.terminal).write(value)
         return [] if text is None else [(text, progress._replace(phase=2))]
     if role == "" and item.kind == "payload" and progress.name and not progress.body:
@@ -188,15 +193,17 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
     return []
 
 
-def _token(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
     if item is None:
         return []
+    short = step.terminal.short
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
         return [(item.name, progress._replace(name=True))] if item.name and not progress.name else []
     if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
-        return [(str(item.index), progress._replace(id=True))]
+        first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
+        return [(str(item.index + first), progress._replace(id=True))]
     if short == "CALL_ID" and item.id is not None:
         return [(item.id, progress._replace(id=True))]
     return []

@@ -11,7 +11,9 @@ from outspoken.vocabulary import SPELLED_ISLANDS, short
 
 _KNOWN = {
     "TEXT": "text", "CODE": "code", "REASONING": "text", "ARG_VALUE": "1", "JSON_VALUE": "1", "JSON_OBJECT": "{}",
-    "JSON_ARRAY": "[]", "JSON_STRING": '"a"', "PYTHON_VALUE": "1", "TOOL_NAME": "f", "ARG_NAME": "a",
+    "JSON_ARRAY": "[]", "JSON_STRING": '"a"',
+    "JSON_NUMBER": "1", "JSON_BOOLEAN": "true", "JSON_NULL": "null",
+    "PYTHON_VALUE": "1", "TOOL_NAME": "f", "ARG_NAME": "a",
     "BRACED_OBJECT": "{}", "TAGGED_OBJECT": "",
 }  # fmt: skip
 _KINDS = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}

@@ -52,6 +52,10 @@ class How:
         """Read a whole text."""
         return parse(text, self.format, finish_reason=self.reason, **{**self.options, **more})
 
+    def unopened(self) -> How:
+        """The same, where the prompt has opened nothing: so a grammar is read."""
+        return How(self.format, {**self.options, "prefix": ""}, self.reason)
+
     def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
         """Read a text in pieces: the events, and the reply."""
         parser = StreamParser(self.format, **self.options)
@@ -158,14 +162,24 @@ def check_nothing_lost(reply: Reply) -> None:
 
 def _is_markup(raw: str, start: int, end: int) -> bool:
     """Does a part of a text lie in a marker of some format?"""
-    near = raw[max(start - 200, 0) : end + 200]
     offset = max(start - 200, 0)
-    return any(m.start() + offset <= start and end <= m.end() + offset for finder in _markers() for m in finder(near))
+    near = raw[offset : end + 200]
+    for opened in ["", *_opened()] if offset == 0 else [""]:  # a marker may begin in what the prompt had opened
+        before, after = start - offset + len(opened), end - offset + len(opened)
+        if any(m.start() <= before and after <= m.end() for finder in _markers() for m in finder(opened + near)):
+            return True
+    return False
 
 
 def _has_markup(text: str) -> bool:
     """Does a text hold a marker of some format, or a backtick?"""
     return "`" in text or any(len(match[0].strip()) > 2 for finder in _markers() for match in finder(text))
+
+
+@registry.remembered
+def _opened() -> list[str]:
+    """What the prompts of formats end with."""
+    return sorted({opened for name in registry.names() if (opened := registry.header(name).opened)})
 
 
 @registry.remembered
@@ -256,6 +270,8 @@ def check_meaning(text: str, how: How, reply: Reply) -> None:
     meaning = read(registry.automaton(how.format), text)
     if meaning is None:
         return
+    if registry.header(how.format).opened:
+        how, reply = how.unopened(), how.unopened().parse(text)
     strict = how.parse(text, repair="none")
     require_meaning(strict, meaning)
     if reply.status == "ok" and not reply.diagnostics:
@@ -276,6 +292,7 @@ def check_sound(text: str, how: How) -> None:
     """What the strict grammar accepts is read so with repair, too, and no beginning of it holds other calls."""
     meaning = read(registry.automaton(how.format), text)
     if meaning is not None:
+        how = how.unopened()
         reply = how.parse(text)
         require_meaning(reply, meaning)
         check_beginnings(text, how, reply, Random(text))
@@ -301,7 +318,7 @@ def check_detected(text: str, how: How) -> None:
     found = How("auto", how.options, how.reason).parse(text)
     if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
         return
-    if repr(said(how.parse(text))) == repr(meaning):
+    if repr(said(how.unopened().parse(text))) == repr(meaning):
         same = repr(said(found).but_for_text) == repr(meaning.but_for_text)
         require(same, "detected", f"detected: {said(found)}, named: {meaning}")
 

@@ -16,6 +16,7 @@ from outspoken.islands import NotJson, decode
 from outspoken.settings import DEFAULT
 from outspoken.sprint import BLANK
 from outspoken.values import read_bare
+from outspoken.vocabulary import ISLANDS
 
 from .terminals import Token, tokens
 
@@ -89,6 +90,8 @@ class _Reader:
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
             self.frames[-1].value = read_bare(bare, None, self.header.values)
+        elif short in ISLANDS and self.frames:
+            self.frames[-1].value = token.value  # the argument may end only behind its closing marker
         self.operate(token.step.after, token.start, token.end, piece)
 
     def show(self, start: int, end: int) -> None:

@@ -23,6 +23,13 @@ from .terminals import Token
 _TELLING = 4
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
 
+#: Values of islands that hold one kind of scalar.
+_SCALARS: dict[str, tuple[Any, ...]] = {
+    "JSON_NUMBER": (0, -7, 2.5, 10**20),
+    "JSON_BOOLEAN": (True, False),
+    "JSON_NULL": (None,),
+}
+
 
 class Spelling(NamedTuple):
     """One way in which a terminal can be spelled: as it is written (None), or by a branch of its expression."""
@@ -178,6 +185,8 @@ class Speller:
             return random.choice(odd if short == "JSON_STRING" else (*odd, None))
         if role == "needs_more_work" and random.random() < 0.8:
             return random.random() < 0.5
+        if short in _SCALARS:
+            return random.choice(_SCALARS[short])
         if short == "JSON_STRING":
             return values.text_value(random, pieces)
         if short == "JSON_ARRAY":
