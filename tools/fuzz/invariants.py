@@ -346,7 +346,8 @@ def cost(text: str, how: How) -> int:
 def check_growth(unit: str, how: How, size: int = 8_000) -> None:
     """A text of twice as many units takes about twice as much work."""
     times = size // max(len(unit), 1) + 1
-    how.parse(unit * times)  # what is made once is not counted
+    for text in (unit * times, unit * 2 * times):
+        how.parse(text)  # what is made once is not counted; for long texts that is something else
     less, more = cost(unit * times, how), cost(unit * 2 * times, how)
     require(more <= 3 * less, "growth", f"{more} calls of functions for twice the text that takes {less}")
 
