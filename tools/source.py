@@ -19,6 +19,7 @@ _FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
+_OVERRIDE = re.compile(r"^%override[ \t]+[?!]?(\w+)[^:\n]*:(.*)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^%.*$", re.MULTILINE)
 
 
@@ -113,6 +114,11 @@ class Source:
                 continue
             for name in _WORD.finditer(self.bare, *match.span(5)):
                 yield Import(module, relative, name[0], name[0], name.span(), match[2])
+
+    @cached_property
+    def overrides(self) -> list[Definition]:
+        """The rules and terminals that this file puts in the place of imported ones."""
+        return [Definition(m[1], m[2].strip(), m.span()) for m in _OVERRIDE.finditer(self.bare)]
 
     def imported_file(self, imported: Import) -> Path | None:
         """The file that an import speaks of, whether it is there or not; None for one of Lark's own."""

@@ -162,7 +162,8 @@ def unused(source: Source, page: Page, wanted: frozenset[str] = STARTS) -> list[
 
 
 def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
-    waiting, reached = [*wanted, *source.ignored], set[str]()
+    overridden = [name for override in source.overrides for name in (override.name, *override.uses)]
+    waiting, reached = [*wanted, *source.ignored, *overridden], set[str]()
     while waiting:
         name = waiting.pop()
         if name not in reached:
