@@ -211,7 +211,7 @@ def _token(short: str, item: Wanted | None, progress: Progress) -> list[tuple[st
     if item is None:
         return []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
-        return [(item.name, progress._replace(name=True))] if item.name and not progress.name else []
+        return [(item.name, progress._replace(name=True))] if item.name else []
     if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":

@@ -97,7 +97,7 @@ def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding
             yield page.finding("missing-import", message, imported.span, helps=helps)
             continue
         shared = Source.of(path)
-        known = [definition.name for definition in shared.definitions]
+        known = [definition.name for definition in shared.definitions] + [i.known_as for i in shared.imports]
         if imported.name not in known:
             near = get_close_matches(imported.name, known, 1)
             helps = [f"did you mean `{near[0]}`?" if near else f"it defines {listed(known)}"]
