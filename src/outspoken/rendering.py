@@ -56,8 +56,11 @@ def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools 
     text = write(automaton, tuple(wanted))
     if text is None:
         raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
+    opened = automaton.tables.header.opened
     if wanted and wanted[0].kind != "text":
-        text = text.removeprefix(automaton.tables.header.opened).lstrip("\n")
+        text = text.removeprefix(opened).lstrip("\n")
+    elif wanted and not wanted[0].text.startswith(opened):
+        text = text.removeprefix(opened)
     _compare(text, name, segments, wanted, tools)
     return text
 
