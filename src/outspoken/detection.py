@@ -63,8 +63,11 @@ def opening_markers(lenient: bool, edition: int) -> Openers:
 
 def _are_alike(one: Terminal, other: Terminal) -> bool:
     """Is one written as the other is, or does it read what the other writes?"""
-    text = other.canonical.lstrip()
-    return bool(text) and (one.canonical.strip() == text.strip() or re.match(one.regex, text) is not None)
+    written = one.canonical.strip()
+    if written and written == other.canonical.strip():
+        return True
+    pairs = ((one, other.canonical.lstrip()), (other, one.canonical.lstrip()))
+    return any(text and re.match(terminal.regex, text) is not None for terminal, text in pairs)
 
 
 def _home_markers(automaton: Automaton) -> list[Transition]:

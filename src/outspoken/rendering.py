@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -39,6 +40,10 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
     try:
         return _written(name, segments, wanted, known)
     except RenderError:
+        if header.opened and wanted and wanted[0].kind != "think":
+            # what the prompt opened may be reasoning, which then has to be closed first
+            with suppress(RenderError):
+                return _written(name, segments, [Wanted("think"), *wanted], known)
         padded = [replace(item, padded=True) for item in wanted]
         if not any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
             raise
@@ -52,7 +57,9 @@ def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools 
     if text is None:
         raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
     if wanted and not (wanted[0].kind == "text" and text.startswith(wanted[0].text)):
-        text = text.removeprefix(automaton.tables.header.opened).lstrip("\n")
+        text = text.removeprefix(automaton.tables.header.opened)
+        if wanted[0].kind != "text":
+            text = text.lstrip("\n")
     _compare(text, name, segments, wanted, tools)
     return text
 

@@ -22,6 +22,11 @@ from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 #: What a way costs: for each marker, for each alternative of a rule that is not the first, for what is left out
 #: (arguments, an id, the marker that closes reasoning).
 _MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
+#: ... and for a string written as an island, or anything else as bare text: more than the next alternative costs.
+_UNNATURAL = 15
+
+#: What writes something that is wanted, be it empty. All else is markers.
+_WRITING = FREE_TEXT | ISLANDS | TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,11 @@ class Progress(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """A step of a way: the text that it wrote, and the step before it."""
+    """A step of a way: the text that it wrote, and the step before it. A value may be empty."""
 
     text: str
     before: Any
+    is_marker: bool = True
 
 
 def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
@@ -70,9 +76,10 @@ def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
         if (config.stack, progress) in seen:
             continue
         seen.add((config.stack, progress))
-        for price, target, reached, text in _ways_on(config, progress, wanted):
+        for price, target, reached, text, short in _ways_on(config, progress, wanted):
             if (target.stack, reached) not in seen:
-                heapq.heappush(queue, (cost + price, next(tie), target, reached, _Way(text, way) if text else way))
+                on = _Way(text, way, short not in _WRITING) if text or short in _WRITING - {"TEXT"} else way
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, on))
     return None
 
 
@@ -84,16 +91,25 @@ _DONE: Any = _Done()
 
 
 def _joined(way: _Way | None) -> str:
+    """The text of a way. Where one marker ends in line breaks and the next one begins with some, they share them."""
     parts: list[str] = []
+    after = ""
     while way is not None:
-        parts.append(way.text)
+        text = way.text
+        if after and way.is_marker:
+            shared = min(len(text) - len(text.rstrip("\n")), len(after) - len(after.lstrip("\n")))
+            text = text[: len(text) - shared]
+        after = way.text if way.is_marker else ""
+        parts.append(text)
         way = way.before
     return "".join(reversed(parts))
 
 
-def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[int, Config, Progress, str]]:
-    """What can be written next: the cost, where that leads, and the text."""
-    found: list[tuple[int, Config, Progress, str]] = []
+def _ways_on(
+    config: Config, progress: Progress, wanted: tuple[Wanted, ...]
+) -> list[tuple[int, Config, Progress, str, str]]:
+    """What can be written next: the cost, where that leads, the text, and the short name of what writes it."""
+    found: list[tuple[int, Config, Progress, str, str]] = []
     for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
         if step.supplied:
             continue
@@ -105,13 +121,22 @@ def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> 
             if after is not None:
                 open_end = _OMISSION if ("end", "think") in step.before else 0
                 price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0] + open_end
-                found.append((price, step.target, after[1], text))
+                price += _UNNATURAL * _is_unnatural(step.terminal.short, before[1], wanted)
+                found.append((price, step.target, after[1], text, step.terminal.short))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
         after = _after(progress, ended[1], wanted)
         if after is not None and after[1].item == len(wanted):
-            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], ""))
+            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", ""))
     return found
+
+
+def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) -> bool:
+    """Would this write the value of an argument as what it is not: a string as an island, a number as bare text?"""
+    if progress.phase != 1 or progress.item >= len(wanted):
+        return False
+    is_string = isinstance(wanted[progress.item].arguments[progress.argument][1], str)
+    return short in ISLANDS if is_string else short == "ARG_VALUE"
 
 
 def _after(
@@ -198,7 +223,7 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return []
     short = step.terminal.short
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
-        return [(item.name, progress._replace(name=True))] if item.name and not progress.name else []
+        return [(item.name, progress._replace(name=True))] if item.name else []
     if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
