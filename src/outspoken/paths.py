@@ -61,11 +61,12 @@ class Step:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `quick` finds the first character that may begin a marker; None where any may.
+    `ranks` says which number counts for a group where that is not its own.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks")
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class Step:
         self.source = source
         self.paths = paths
         self.rivals = rivals
+        self.ranks: dict[int, int] | None = None
         self.quick: Any = None
         self.find: Any = _nothing
         self.match: Any = _nothing
@@ -95,6 +97,8 @@ def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int |
     None where there is none.
     """
     first = None
+    if step.ranks is not None:
+        group = step.ranks[group]
     for rival, own in step.rivals:
         found = rival.search(buffer, at, partial=True)
         if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):

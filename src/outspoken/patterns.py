@@ -13,7 +13,7 @@ c: Any = import_module("re._constants" if _NEW else "sre_constants")
 sre: Any = import_module("re._parser" if _NEW else "sre_parse")
 
 _GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)", re.DOTALL)
-_REPEATS: tuple[Any, ...] = (c.MAX_REPEAT, c.MIN_REPEAT, getattr(c, "POSSESSIVE_REPEAT", c.MAX_REPEAT))
+REPEATS: tuple[Any, ...] = (c.MAX_REPEAT, c.MIN_REPEAT, getattr(c, "POSSESSIVE_REPEAT", c.MAX_REPEAT))
 
 _SPACES = {char for char in map(chr, range(0x3001)) if char.isspace()}
 
@@ -41,36 +41,39 @@ def first(pattern: str) -> str:
     """The characters with which a match may begin, in order; "" where that is open."""
     try:
         flags = re.IGNORECASE if pattern.startswith("(?i:") or "(?i:" in pattern else 0
-        found = _first(list(sre.parse(pattern)))
+        found, empty = _first(list(sre.parse(pattern)))
     except KeyError:
+        return ""
+    if empty:
         return ""
     return "".join(sorted({c for char in found for c in ((char.lower(), char.upper()) if flags else (char,))}))
 
 
-def _first(items: list[Any]) -> set[str]:
-    """The characters with which a sequence may begin. Raises KeyError where that is open, or it may be empty."""
+def _first(items: list[Any]) -> tuple[set[str], bool]:
+    """The characters with which a sequence may begin, and may it be empty? Raises KeyError where they are open."""
     found: set[str] = set()
     for op, value in items:
-        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
-            continue
-        if op in _REPEATS:
-            found |= _first(list(value[2]))
-            if value[0]:
-                return found
-            continue
-        return found | _first_of(op, value)
-    raise KeyError("it may be empty")
+        if op not in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            chars, empty = _first_of(op, value)
+            found |= chars
+            if not empty:
+                return found, False
+    return found, True
 
 
-def _first_of(op: Any, value: Any) -> set[str]:
+def _first_of(op: Any, value: Any) -> tuple[set[str], bool]:
+    if op in REPEATS:
+        chars, empty = _first(list(value[2]))
+        return chars, empty or not value[0]
     if op is c.LITERAL:
-        return {chr(value)}
+        return {chr(value)}, False
     if op is c.SUBPATTERN:
         return _first(list(value[-1]))
     if op is c.BRANCH:
-        return set[str]().union(*[_first(list(branch)) for branch in value[1]])
+        branches = [_first(list(branch)) for branch in value[1]]
+        return set[str]().union(*[chars for chars, _ in branches]), any(empty for _, empty in branches)
     if op is c.IN and all(k is c.LITERAL or (k, v) == (c.CATEGORY, c.CATEGORY_SPACE) for k, v in value):
-        return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value])
+        return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value]), False
     raise KeyError("any of many")
 
 
@@ -86,13 +89,13 @@ def _wide(items: list[Any]) -> bool:
     for op, value in items:
         if op is c.ASSERT and value[0] > 0:
             return True
-        if op in _REPEATS and value[1] > 1 and not _blank(value[2]):
+        if op in REPEATS and value[1] > 1 and not _blank(value[2]):
             return True
         if op is c.SUBPATTERN and _wide(list(value[-1])):
             return True
         if op is c.BRANCH and any(_wide(list(branch)) for branch in value[1]):
             return True
-        if op in _REPEATS and _wide(list(value[2])):
+        if op in REPEATS and _wide(list(value[2])):
             return True
     return False
 
@@ -118,7 +121,7 @@ def _tail_grows(items: list[Any]) -> bool:
     if not items:
         return False
     op, value = items[-1]
-    if op in _REPEATS:
+    if op in REPEATS:
         return _repeat_grows(value, items[:-1])
     if op is c.SUBPATTERN:
         return _grows(list(value[-1]))
