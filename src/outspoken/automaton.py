@@ -67,6 +67,7 @@ class Config:
         "engines",
         "finder",
         "matcher",
+        "leader",
         "alarm",
         "suspects",
     )
@@ -78,6 +79,7 @@ class Config:
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
+        self.leader: Any = None
         #: what in the free text before this configuration says that its closing marker is missing
         self.suspects: tuple[Suspect, ...] = ()
         #: finds what may be one of them
@@ -155,6 +157,8 @@ class Automaton:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._configs: dict[Stack, Config] = {}
+        #: what reading the end of the format's prompts leaves, once it was read; False where that cannot be kept
+        self.opened: Any = None
         self.start = self.config((tables.start,))
         #: Where parsing goes on after text: outside every segment.
         self.home = self.start.free.target if self.start.free else self.start

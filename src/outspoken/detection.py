@@ -127,6 +127,10 @@ class Detector(Machine):
             trial.read_on(chunk, final=False)
         self._run(final=False)
 
+    def take_rest(self, text: str) -> None:
+        """All that is left of the text has arrived; `close` reads it."""
+        (self.feed if self._trials else super().take_rest)(text)
+
     def _run(self, *, final: bool) -> None:
         going = True
         while going:

@@ -30,13 +30,17 @@ class Machine(Salvager):
     def read(self, text: str) -> None:
         """Read a whole text, and end."""
         if self.chunks:
-            if text:
-                self.feed(text)
+            self.take_rest(text)
         else:
             self.buffer = text
             self.chunks.append(text)
             self.length += len(text)
         self.close()
+
+    def take_rest(self, text: str) -> None:
+        """All that is left of the text has arrived; `close` reads it."""
+        self.add("".join([*self._blanks, text]))
+        self._blanks.clear()
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""

@@ -108,22 +108,26 @@ class Sprinter(Buffer):
                 path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnboundVariable]
             else:
                 text = free.terminal.short == "TEXT"
-                if config.ahead or not self._fresh or (stop and text and not builder.frames):
+                if not self._fresh or (stop and text and not builder.frames):
                     break
-                step = free.target.finder or self._finder(free.target)
-                if end - pos > LONG:
-                    step = paths.step(free.target, "find long", HANDLERS)
-                match = step.find(buffer, pos)
-                alarm = free.target.alarm
-                if match is None or (alarm is not None and alarm(buffer, pos, match.start())):
-                    break
-                path, found = step.paths[match.lastindex], match.start()
-                if text or free.after or found == pos or free.terminal.short in trims:
-                    self._sprint_piece(free, text, pos, found)
-                    if config is home or config is start:
-                        self._opened_at = base + found
-                else:
-                    FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
+                step = config.leader if config.leader is not None else self._leader(config)
+                match = step.match(buffer, pos) if step else None
+                if match is None:
+                    step = free.target.finder or self._finder(free.target)
+                    if end - pos > LONG:
+                        step = paths.step(free.target, "find long", HANDLERS)
+                    match = step.find(buffer, pos)
+                    alarm = free.target.alarm
+                    if match is None or (alarm is not None and alarm(buffer, pos, match.start())):
+                        break
+                    found = match.start()
+                    if text or free.after or found == pos or free.terminal.short in trims:
+                        self._sprint_piece(free, text, pos, found)
+                        if config is home or config is start:
+                            self._opened_at = base + found
+                    else:
+                        FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
+                path = step.paths[match.lastindex]
                 self.marked = True
             for function, arg, group in path.ops:
                 function(builder, arg, match, group, base)
@@ -134,6 +138,11 @@ class Sprinter(Buffer):
     def _matcher(self, config: Config) -> Any:
         config.matcher = paths.step(config, "match whole", HANDLERS)
         return config.matcher
+
+    def _leader(self, config: Config) -> Any:
+        """The step over the markers that may stand before free text only; False where there are none."""
+        config.leader = paths.step(config, "ahead whole", HANDLERS) if config.ahead else False
+        return config.leader
 
     def _finder(self, config: Config) -> Any:
         config.finder = paths.step(config, "find whole", HANDLERS)
