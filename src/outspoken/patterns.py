@@ -74,6 +74,49 @@ def _first_of(op: Any, value: Any) -> set[str]:
     raise KeyError("any of many")
 
 
+def beginning(pattern: str) -> tuple[set[str], set[str]] | None:
+    """The white space with which a match may begin, and the characters that may stand first behind that.
+
+    None where that is open, or where a match may be nothing but white space.
+    """
+    try:
+        blank, solid, empty = _beginning(list(sre.parse(pattern)))
+    except KeyError:
+        return None
+    return None if empty else (blank, solid)
+
+
+def _beginning(items: list[Any]) -> tuple[set[str], set[str], bool]:
+    """The same of a sequence, and whether it may be nothing but white space. Raises KeyError where that is open."""
+    blank, solid = set[str](), set[str]()
+    for op, value in items:
+        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            continue
+        found, behind, empty = _beginning_of(op, value)
+        blank |= found
+        solid |= behind
+        if not empty:
+            return blank, solid, False
+    return blank, solid, True
+
+
+def _beginning_of(op: Any, value: Any) -> tuple[set[str], set[str], bool]:
+    if op in _REPEATS:
+        blank, solid, empty = _beginning(list(value[2]))
+        return blank, solid, empty or not value[0]
+    if op is c.SUBPATTERN:
+        blank, solid, empty = _beginning(list(value[-1]))
+        if value[1] & re.IGNORECASE:
+            solid = {case for char in solid for case in (char.lower(), char.upper())}
+        return blank, solid, empty
+    if op is c.BRANCH:
+        found = [_beginning(list(branch)) for branch in value[1]]
+        return set[str]().union(*[f[0] for f in found]), set[str]().union(*[f[1] for f in found]), any(f[2] for f in found)
+    chars = _first_of(op, value)
+    blank = {char for char in chars if char.isspace()}
+    return blank, chars - blank, bool(blank)
+
+
 def wide(pattern: str) -> bool:
     """May the pattern still be open where a shorter or later one has matched already?
 
