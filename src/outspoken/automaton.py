@@ -63,7 +63,7 @@ class Config:
         "markers",
         "_ends",
         "_ahead",
-        "_json",
+        "json",
         "engines",
         "finder",
         "matcher",
@@ -86,7 +86,8 @@ class Config:
         self.alarm: Any = None
         self._ends: tuple[Op, ...] | Literal[False] | None = False
         self._ahead: list[Transition] | None = None
-        self._json: dict[str, Transition] | None = None
+        #: the first characters of the JSON values that are acceptable here, each with the transition over the value
+        self.json: dict[str, Transition] = {}
         self.free: Transition | None = None
         self.islands: list[Transition] = []
         self.markers: list[Transition] = []
@@ -104,6 +105,7 @@ class Config:
             else:
                 self.markers.append(found)
         self.markers.sort(key=lambda t: order(t.terminal))
+        self.json = {c: t for t in reversed(self.islands) for c in JSON_FIRST.get(t.terminal.short, ())}
 
     @property
     def ahead(self) -> list[Transition]:
@@ -112,13 +114,6 @@ class Config:
             later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
             self._ahead = [t for t in self.markers if t.terminal.name not in later] if self.free else []
         return self._ahead
-
-    @property
-    def json(self) -> dict[str, Transition]:
-        """The first characters of the JSON values that are acceptable here, each with the transition over the value."""
-        if self._json is None:
-            self._json = {c: t for t in reversed(self.islands) for c in JSON_FIRST.get(t.terminal.short, ())}
-        return self._json
 
     def on(self, short: str) -> Transition | None:
         """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""

@@ -85,6 +85,7 @@ class BracedScanner:
 
     #: it tells at once where it can be read no longer, and what it hands on is JSON
     tells = translates = True
+    plain = None
     held = 0
 
     def __init__(self, mark: str, max_depth: int, shape: Shape) -> None:

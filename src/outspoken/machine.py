@@ -25,6 +25,9 @@ _WATCH = {"find whole": "watch whole", "find long": "watch long", "find partial"
 class Machine(Salvager):
     """Reads one text, whole or in chunks."""
 
+    #: see `_plain_inside`; None after anything else than a piece was read
+    _inner: Any = None
+
     # reading
 
     def read(self, text: str) -> None:
@@ -44,6 +47,10 @@ class Machine(Salvager):
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
+        inner = self._inner
+        if inner is not None and inner(chunk) is None and not chunk.isspace():
+            self._go_on(chunk)
+            return
         if self._waiting:
             # white space behind white space that is held decides nothing
             self._blanks.append(chunk)
@@ -55,6 +62,38 @@ class Machine(Salvager):
         self._feed(chunk)
         if self.pos < len(self.buffer) and not chunk.strip(BLANK):
             self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)
+        self._inner = self._plain_inside()
+
+    def _plain_inside(self) -> Any:
+        """What finds in the next piece a character that may end what is being read; None where any piece may."""
+        island, free = self._island, self.config.free
+        if island is not None:
+            return island.scanner.plain if self.pos == len(self.buffer) else None
+        if free is None or free.target is self.automaton.home or self._fresh or self._lead or self._waiting:
+            return None
+        if self._damage is not None or self._suspect is not None:
+            return None
+        quick, held = self._step(free, "find partial").quick, self.buffer[self.pos :]
+        return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
+
+    def _go_on(self, chunk: str) -> None:
+        """A piece is more of the free text or of the island that is being read; white space at its end may be held."""
+        island, free = self._island, self.config.free
+        if island is not None:
+            self.add_read(chunk)
+            island.pieces.append(chunk)
+            if island.step.role == "arguments" and island.pieces[0][0] == "{":
+                self.builder.island_piece("arguments", chunk)
+        elif free is not None:
+            text = self.buffer[self.pos :] + chunk
+            start = self.length + self.pos - len(self.buffer)
+            self.add_read(chunk)
+            role = free.terminal.short
+            if text[-1] in BLANK and role in self._trims:
+                more = len(text)
+                text = text.rstrip(BLANK)
+                self.pos -= more - len(text)
+            FREE[role](self.builder, text, start, start + len(text))
 
     def _feed(self, chunk: str) -> None:
         free = self.config.free
@@ -87,6 +126,7 @@ class Machine(Salvager):
 
     def _run(self, *, final: bool) -> None:
         going = True
+        self._inner = None
         while going:
             if final and self._island is None and self._damage is None and self._suspect is None:
                 self._sprint(stop=False)

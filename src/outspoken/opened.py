@@ -12,6 +12,8 @@ from .machine import Machine
 _OWN = frozenset(
     {"automaton", "builder", "_depth", "header", "tools", "known", "settings", "events", "slice", "cap", "frames"}
 )
+#: what is copied; any other list is empty
+_LISTS = frozenset({"chunks", "frames"})
 _PLAIN = (str, int, frozenset, type(None))
 
 
@@ -28,9 +30,11 @@ class Opened:
     @classmethod
     def of(cls, machine: Machine, builder: Builder) -> Opened | None:
         """What they have become; None where there is more to it, or where they do more than read."""
-        lists = [v for part in (machine, builder) for k, v in vars(part).items() if type(v) is list and k != "chunks"]
         announced = any(frame.index >= 0 for frame in builder.frames)
-        if type(machine) is not Machine or announced or any(kept for kept in lists if kept is not builder.frames):
+        more = any(
+            v for part in (machine, builder) for k, v in vars(part).items() if k not in _LISTS and type(v) is list
+        )
+        if type(machine) is not Machine or announced or more:
             return None
         values = [v for k, v in _state(machine).items() if k != "config"] + [*_state(builder).values()]
         values += [value for frame in builder.frames for value in vars(frame).values()]

@@ -111,7 +111,11 @@ def _beginning_of(op: Any, value: Any) -> tuple[set[str], set[str], bool]:
         return blank, solid, empty
     if op is c.BRANCH:
         found = [_beginning(list(branch)) for branch in value[1]]
-        return set[str]().union(*[f[0] for f in found]), set[str]().union(*[f[1] for f in found]), any(f[2] for f in found)
+        return (
+            set[str]().union(*[f[0] for f in found]),
+            set[str]().union(*[f[1] for f in found]),
+            any(f[2] for f in found),
+        )
     chars = _first_of(op, value)
     blank = {char for char in chars if char.isspace()}
     return blank, chars - blank, bool(blank)

@@ -104,8 +104,8 @@ class Reading:
 
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""
-        prefix = encodable(prefix)
-        if (anchor := self._automaton.tables.header.anchor) and prefix:
+        prefix = prefix and encodable(prefix)
+        if prefix and (anchor := self._automaton.tables.header.anchor):
             prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
         self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector

@@ -51,7 +51,13 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
     """
     if types is None:
         return text if fallback == "text" else _untyped(text)
-    if len(text) < 19 and text.isdigit() and text.isascii() and "string" not in types and not _NUMERIC.isdisjoint(types):
+    if (
+        len(text) < 19
+        and text.isdigit()
+        and text.isascii()
+        and "string" not in types
+        and not _NUMERIC.isdisjoint(types)
+    ):
         return int(text)  # what is most common is known fastest
     bare = text.strip()
     if not bare or types <= _STRING:
