@@ -59,7 +59,7 @@ class Machine(Salvager):
             chunk = "".join(self._blanks)
             self._blanks.clear()
             self._waiting = False
-        self._feed(chunk)
+        self._feed(chunk, fresh=inner is None)
         if self.pos < len(self.buffer) and not chunk.strip(BLANK):
             self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)
         self._inner = self._plain_inside()
@@ -79,31 +79,33 @@ class Machine(Salvager):
     def _go_on(self, chunk: str) -> None:
         """A piece is more of the free text or of the island that is being read; white space at its end may be held."""
         island, free = self._island, self.config.free
+        held = self.buffer[self.pos :]
+        start = self.add_read(chunk)
         if island is not None:
-            self.add_read(chunk)
             island.pieces.append(chunk)
             if island.step.role == "arguments" and island.pieces[0][0] == "{":
                 self.builder.island_piece("arguments", chunk)
         elif free is not None:
-            text = self.buffer[self.pos :] + chunk
-            start = self.length + self.pos - len(self.buffer)
-            self.add_read(chunk)
             role = free.terminal.short
-            if text[-1] in BLANK and role in self._trims:
-                more = len(text)
-                text = text.rstrip(BLANK)
-                self.pos -= more - len(text)
-            FREE[role](self.builder, text, start, start + len(text))
+            if held:
+                chunk, start = held + chunk, start - len(held)
+            if chunk[-1] in BLANK and role in self._trims:
+                text = chunk.rstrip(BLANK)
+                self.pos -= len(chunk) - len(text)
+                chunk = text
+            FREE[role](self.builder, chunk, start, start + len(chunk))
 
-    def _feed(self, chunk: str) -> None:
+    def _feed(self, chunk: str, *, fresh: bool) -> None:
+        """Read a piece; where it is `fresh`, nobody has looked at it yet."""
         free = self.config.free
-        if free is None or self._fresh or self.pos < len(self.buffer) or not self._is_plain(free, chunk):
-            self.add(chunk)
-            if self._island is None or self._island_on(self._island, final=False):
-                self._run(final=False)
-            return
-        start = self.add_read(chunk)
-        FREE[free.terminal.short](self.builder, chunk, start, self.length)
+        if fresh and free is not None and not self._fresh and self.pos == len(self.buffer):
+            if self._is_plain(free, chunk):
+                start = self.add_read(chunk)
+                FREE[free.terminal.short](self.builder, chunk, start, self.length)
+                return
+        self.add(chunk)
+        if self._island is None or self._island_on(self._island, final=False):
+            self._run(final=False)
 
     def _is_plain(self, free: Transition, chunk: str) -> bool:
         """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""

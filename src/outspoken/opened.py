@@ -31,9 +31,8 @@ class Opened:
     def of(cls, machine: Machine, builder: Builder) -> Opened | None:
         """What they have become; None where there is more to it, or where they do more than read."""
         announced = any(frame.index >= 0 for frame in builder.frames)
-        more = any(
-            v for part in (machine, builder) for k, v in vars(part).items() if k not in _LISTS and type(v) is list
-        )
+        kept: dict[str, Any] = vars(machine) | vars(builder)
+        more = any(type(part) is list and part and name not in _LISTS for name, part in kept.items())
         if type(machine) is not Machine or announced or more:
             return None
         values = [v for k, v in _state(machine).items() if k != "config"] + [*_state(builder).values()]

@@ -142,9 +142,29 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
 
 
 def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
-    """A search for the characters that may begin one of the terminals; None where any may."""
+    """A search for where one of the terminals may begin, in a piece behind which more may come; None where anywhere."""
     chars = _first(terminals)
-    return None if chars is None else re.compile(chars).search if chars else _nothing
+    if not chars:
+        return None if chars is None else _nothing
+    begun = _beginnings(terminals)
+    if begun is None or not begun[0]:
+        return re.compile(chars).search
+    blank, solid = [re.escape("".join(sorted(part))) for part in begun]
+    direct = re.escape("".join(sorted({c for t in terminals for c in t.first} - begun[0])))
+    led = f"(?<![{blank}])[{blank}]+(?:[{solid}]|\\Z)"
+    return re.compile(f"[{direct}]|{led}" if direct else led).search
+
+
+def _beginnings(terminals: Sequence[Terminal | Suspect]) -> tuple[set[str], set[str]] | None:
+    """The white space with which one of the terminals may begin, and what may stand behind that; None where unknown."""
+    blank, solid = set[str](), set[str]()
+    for terminal in terminals:
+        found = _beginning(terminal.regex)
+        if found is None:
+            return None
+        blank |= found[0]
+        solid |= found[1]
+    return blank, solid
 
 
 def _both(compiled: Any) -> tuple[Any, Any]:
@@ -153,13 +173,11 @@ def _both(compiled: Any) -> tuple[Any, Any]:
 
 def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any]:
     """What finds one of the terminals in text that is not long, and what matches one, both made fast."""
-    found = [_beginning(t.regex) for t in terminals]
-    known = [f for f in found if f is not None]
-    solid = "".join(sorted(set[str]().union(*[f[1] for f in known])))
-    if len(known) < len(found) or not solid or any(char.isalnum() for char in solid):
+    begun = _beginnings(terminals)
+    if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
         return _both(re.compile(guarded(source, terminals)))
     match = re.compile(source).match
-    blank = "".join(sorted(set[str]().union(*[f[0] for f in known])))
+    blank, solid = ["".join(sorted(part)) for part in begun]
     return _search(match, blank, solid), match
 
 

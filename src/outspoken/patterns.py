@@ -41,34 +41,42 @@ def first(pattern: str) -> str:
     """The characters with which a match may begin, in order; "" where that is open."""
     try:
         flags = re.IGNORECASE if pattern.startswith("(?i:") or "(?i:" in pattern else 0
-        found = _first(list(sre.parse(pattern)))
+        found, empty = _first(list(sre.parse(pattern)))
     except KeyError:
+        return ""
+    if empty:
         return ""
     return "".join(sorted({c for char in found for c in ((char.lower(), char.upper()) if flags else (char,))}))
 
 
-def _first(items: list[Any]) -> set[str]:
-    """The characters with which a sequence may begin. Raises KeyError where that is open, or it may be empty."""
-    found: set[str] = set()
+def _first(items: list[Any]) -> tuple[set[str], bool]:
+    """The characters with which a sequence may begin, and whether it may be empty. Raises KeyError where it is open."""
+    found = set[str]()
     for op, value in items:
         if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
             continue
-        if op in _REPEATS:
-            found |= _first(list(value[2]))
-            if value[0]:
-                return found
-            continue
-        return found | _first_of(op, value)
-    raise KeyError("it may be empty")
+        chars, empty = _first_of(op, value)
+        found |= chars
+        if not empty:
+            return found, False
+    return found, True
 
 
-def _first_of(op: Any, value: Any) -> set[str]:
-    if op is c.LITERAL:
-        return {chr(value)}
+def _first_of(op: Any, value: Any) -> tuple[set[str], bool]:
+    if op in _REPEATS:
+        found, empty = _first(list(value[2]))
+        return found, empty or not value[0]
     if op is c.SUBPATTERN:
         return _first(list(value[-1]))
     if op is c.BRANCH:
-        return set[str]().union(*[_first(list(branch)) for branch in value[1]])
+        branches = [_first(list(branch)) for branch in value[1]]
+        return set[str]().union(*[chars for chars, _ in branches]), any(empty for _, empty in branches)
+    return _chars(op, value), False
+
+
+def _chars(op: Any, value: Any) -> set[str]:
+    if op is c.LITERAL:
+        return {chr(value)}
     if op is c.IN and all(k is c.LITERAL or (k, v) == (c.CATEGORY, c.CATEGORY_SPACE) for k, v in value):
         return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value])
     raise KeyError("any of many")
@@ -110,13 +118,10 @@ def _beginning_of(op: Any, value: Any) -> tuple[set[str], set[str], bool]:
             solid = {case for char in solid for case in (char.lower(), char.upper())}
         return blank, solid, empty
     if op is c.BRANCH:
-        found = [_beginning(list(branch)) for branch in value[1]]
-        return (
-            set[str]().union(*[f[0] for f in found]),
-            set[str]().union(*[f[1] for f in found]),
-            any(f[2] for f in found),
-        )
-    chars = _first_of(op, value)
+        parts = [_beginning(list(branch)) for branch in value[1]]
+        blank, solid = set[str]().union(*[part[0] for part in parts]), set[str]().union(*[part[1] for part in parts])
+        return blank, solid, any(part[2] for part in parts)
+    chars = _chars(op, value)
     blank = {char for char in chars if char.isspace()}
     return blank, chars - blank, bool(blank)
 

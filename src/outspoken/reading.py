@@ -267,6 +267,6 @@ class StreamParser:
         events = self._events
         if not events:
             return []
-        drained = events[:]
+        drained = events.copy()
         events.clear()
         return drained
