@@ -98,11 +98,11 @@ class Machine(Salvager):
     def _feed(self, chunk: str, *, fresh: bool) -> None:
         """Read a piece; where it is `fresh`, nobody has looked at it yet."""
         free = self.config.free
-        if fresh and free is not None and not self._fresh and self.pos == len(self.buffer):
-            if self._is_plain(free, chunk):
-                start = self.add_read(chunk)
-                FREE[free.terminal.short](self.builder, chunk, start, self.length)
-                return
+        within = fresh and not self._fresh and self.pos == len(self.buffer)
+        if within and free is not None and self._is_plain(free, chunk):
+            start = self.add_read(chunk)
+            FREE[free.terminal.short](self.builder, chunk, start, self.length)
+            return
         self.add(chunk)
         if self._island is None or self._island_on(self._island, final=False):
             self._run(final=False)
