@@ -122,6 +122,8 @@ class Sprinter(Buffer):
         if not self._fresh or (stop and role == "TEXT" and not self.builder.frames):
             return None, None
         leader = config.leader if config.leader is not None else self._leader(config)
+        if leader and stop:
+            return None, None
         if leader and (match := leader.match(buffer, pos)) is not None:
             self.marked = True
             return leader, match
