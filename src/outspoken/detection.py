@@ -209,6 +209,10 @@ class Detector(Machine):
             own.events.clear()
         return True
 
+    def take_rest(self, text: str) -> None:
+        """All that is left of the text has arrived; `close` reads it."""
+        (self.feed if self._trials else super().take_rest)(text)
+
     def _run(self, *, final: bool) -> None:
         going = True
         while going:

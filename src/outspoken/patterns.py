@@ -50,31 +50,80 @@ def first(pattern: str) -> str:
 
 
 def _first(items: list[Any]) -> tuple[set[str], bool]:
-    """The characters with which a sequence may begin, and may it be empty? Raises KeyError where they are open."""
-    found: set[str] = set()
+    """The characters with which a sequence may begin, and whether it may be empty. Raises KeyError where it is open."""
+    found = set[str]()
     for op, value in items:
-        if op not in (c.ASSERT, c.ASSERT_NOT, c.AT):
-            chars, empty = _first_of(op, value)
-            found |= chars
-            if not empty:
-                return found, False
+        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            continue
+        chars, empty = _first_of(op, value)
+        found |= chars
+        if not empty:
+            return found, False
     return found, True
 
 
 def _first_of(op: Any, value: Any) -> tuple[set[str], bool]:
     if op in REPEATS:
-        chars, empty = _first(list(value[2]))
-        return chars, empty or not value[0]
-    if op is c.LITERAL:
-        return {chr(value)}, False
+        found, empty = _first(list(value[2]))
+        return found, empty or not value[0]
     if op is c.SUBPATTERN:
         return _first(list(value[-1]))
     if op is c.BRANCH:
         branches = [_first(list(branch)) for branch in value[1]]
         return set[str]().union(*[chars for chars, _ in branches]), any(empty for _, empty in branches)
+    return _chars(op, value), False
+
+
+def _chars(op: Any, value: Any) -> set[str]:
+    if op is c.LITERAL:
+        return {chr(value)}
     if op is c.IN and all(k is c.LITERAL or (k, v) == (c.CATEGORY, c.CATEGORY_SPACE) for k, v in value):
-        return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value]), False
+        return set[str]().union(*[{chr(v)} if k is c.LITERAL else _SPACES for k, v in value])
     raise KeyError("any of many")
+
+
+def beginning(pattern: str) -> tuple[set[str], set[str]] | None:
+    """The white space with which a match may begin, and the characters that may stand first behind that.
+
+    None where that is open, or where a match may be nothing but white space.
+    """
+    try:
+        blank, solid, empty = _beginning(list(sre.parse(pattern)))
+    except KeyError:
+        return None
+    return None if empty else (blank, solid)
+
+
+def _beginning(items: list[Any]) -> tuple[set[str], set[str], bool]:
+    """The same of a sequence, and whether it may be nothing but white space. Raises KeyError where that is open."""
+    blank, solid = set[str](), set[str]()
+    for op, value in items:
+        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            continue
+        found, behind, empty = _beginning_of(op, value)
+        blank |= found
+        solid |= behind
+        if not empty:
+            return blank, solid, False
+    return blank, solid, True
+
+
+def _beginning_of(op: Any, value: Any) -> tuple[set[str], set[str], bool]:
+    if op in REPEATS:
+        blank, solid, empty = _beginning(list(value[2]))
+        return blank, solid, empty or not value[0]
+    if op is c.SUBPATTERN:
+        blank, solid, empty = _beginning(list(value[-1]))
+        if value[1] & re.IGNORECASE:
+            solid = {case for char in solid for case in (char.lower(), char.upper())}
+        return blank, solid, empty
+    if op is c.BRANCH:
+        parts = [_beginning(list(branch)) for branch in value[1]]
+        blank, solid = set[str]().union(*[part[0] for part in parts]), set[str]().union(*[part[1] for part in parts])
+        return blank, solid, any(part[2] for part in parts)
+    chars = _chars(op, value)
+    blank = {char for char in chars if char.isspace()}
+    return blank, chars - blank, bool(blank)
 
 
 def wide(pattern: str) -> bool:
