@@ -63,6 +63,10 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
     "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
     "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
     "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
+    "a marker that begins with another one": (
+        How("minicpm5", {"repair": "none"}),
+        '<function name="f"><param name="p"><![CDATA[x]]></param></function>',
+    ),
     "a marker that was cut off and lost": (
         How(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",

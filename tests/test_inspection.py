@@ -20,8 +20,14 @@ def test_a_format_says_what_its_grammar_says() -> None:
     assert FORMATS["hermes"] == FormatInfo(
         name="hermes",
         title="Hermes JSON in tool_call tags",
-        models=("Hermes 2 Pro", "Hermes 3", "Qwen2.5", "QwQ", "Qwen3"),
-        aliases=("qwen", "qwen25", "qwen2_5", "qwen3", "qwen3_json"),
+        models=(
+            *("Hermes 2 Pro", "Hermes 3", "Qwen2.5", "QwQ", "Qwen3", "Granite 4.0", "Granite 4.1", "Trinity"),
+            *("Reka Edge", "Bielik 3", "SmolLM3", "MiMo-VL"),
+        ),
+        aliases=(
+            *("qwen", "qwen25", "qwen2_5", "qwen3", "qwen3_json", "qwq", "granite4", "granite_4", "trinity", "reka"),
+            *("reka_edge", "bielik", "smollm3", "mimo_vl", "hermes_2_pro", "hermes3"),
+        ),
         source="chat templates of NousResearch/Hermes-3-Llama-3.1-8B (tool_use) and Qwen/Qwen2.5-7B-Instruct",
         example="Let me look that up.\n"
         '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from .tables import END, Tables, Terminal
+from .tables import END, Tables, Terminal, order
 from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
@@ -129,11 +129,6 @@ class Config:
             advanced = self.automaton.advance(self.stack, END)
             self._ends = None if advanced is None else advanced[1]
         return self._ends
-
-
-def order(terminal: Terminal) -> tuple[int, int, str]:
-    """The order in which terminals are tried: by priority, then the longer pattern first."""
-    return -terminal.priority, -len(terminal.regex), terminal.name
 
 
 class Suspect(NamedTuple):

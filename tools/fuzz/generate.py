@@ -23,7 +23,7 @@ from .spelling import Lexeme, Speller, Spelling, spellings_of
 from .terminals import Place, Token, tokens
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
-_SPELLINGS, _WALKS = 60, 6
+_SPELLINGS, _WALKS = 60, 12
 #: How often a step of a walk leads straight on; it may be a little way round where not.
 _STRAIGHT = 0.85
 
