@@ -51,6 +51,8 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str) -> None:
     assert fuzz.texts > 5 * _SEEDS
 
 
+#: What stands between the name and the arguments of a call.
+_CALL = "<|channel|>analysis<|constrain|>xml<|message|>"
 #: Texts that broke a promise once: what the fuzz made of them, and how they were read.
 ONCE_BROKEN: dict[str, tuple[How, str]] = {
     "text of an answer that was told twice": (How(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
@@ -63,6 +65,10 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
     "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
     "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
     "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
+    "white space that was skipped, and that a marker begins with": (
+        How("beam", {"prefix": ""}),
+        f" to=f{_CALL}\nto=g{_CALL}\tto=h{_CALL}",
+    ),
     "a marker that begins with another one": (
         How("minicpm5", {"repair": "none"}),
         '<function name="f"><param name="p"><![CDATA[x]]></param></function>',

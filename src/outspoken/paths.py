@@ -195,7 +195,8 @@ class _Compiler:
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
-        return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
+        ends = bool(room) and step.target.free is None and not spans and not _needs_blank(step.target)
+        return f"{regex}{self.blank if ends else ''}()"
 
     def _is_outside(self, config: Config) -> bool:
         """May text for the user stand here, so that a marker before it belongs to nothing?"""
@@ -221,6 +222,12 @@ class _Compiler:
             return []
         following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
+
+
+def _needs_blank(config: Config) -> bool:
+    """May white space be a part of a marker that stands here, so that it is not to be skipped?"""
+    firsts = [step.terminal.first for step in config.markers]
+    return not all(firsts) or any(char.isspace() for char in "".join(firsts))
 
 
 def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str, int], ...]:
