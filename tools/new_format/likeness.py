@@ -73,7 +73,7 @@ _TOLD: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
 
 
 def rendered_notation(format: str) -> Notation | None:
-    """How a format writes calls, told from what its renderer writes; None where it writes none, or otherwise."""
+    """How a format writes calls, told from what its renderer writes; None where it writes none, or without a marker."""
     samples: list[Sample] = []
     for message in MESSAGES.values():
         try:
@@ -81,9 +81,10 @@ def rendered_notation(format: str) -> Notation | None:
         except (RenderError, Unclear):
             continue
     try:
-        return notation(samples)
+        told = notation(samples)
     except Unclear:
         return None
+    return told if (told.section[0] + told.head[0][0]).strip() else None
 
 
 def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]:
