@@ -27,7 +27,7 @@ from tools.fuzz.report import TITLES, Finding, save
 
 _TEXTS = 60
 #: How many seeds of each format are read.
-_SEEDS = 6
+_SEEDS = 3
 
 
 @pytest.mark.parametrize("seed", range(16))
