@@ -16,6 +16,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
+_WRITTEN = ("json", "words", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Header:
 
     `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
-    text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
+    text) or "text". `written` says how bare text is written for what is no string: as "json", as that but for Python's
+    `True`, `False` and `None` ("words"), or as "python". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
     response (`<|start|>assistant`), and is read before it unless the caller says otherwise; `\\n` stands for a line
     break. `anchor` is a regular expression of what stands before a turn of the model: what a prompt says before the
     last one is not read. `space` is the coordinate space of points, `actions`
@@ -39,6 +41,7 @@ class Header:
     example: str = ""
     trim: frozenset[str] = frozenset()
     values: str = "json"
+    written: str = "json"
     opened: str = ""
     anchor: str = ""
     space: str = "px"
@@ -74,6 +77,7 @@ def read_header(text: str, path: str) -> Header:
         "example",
         "trim",
         "values",
+        "written",
         "opened",
         "anchor",
         "space",
@@ -92,8 +96,9 @@ def read_header(text: str, path: str) -> Header:
     trim = frozenset(_list(get.get("trim", "")))
     if not trim <= _TRIMMABLE:
         raise GrammarError(path, f"`trim` names {', '.join(sorted(trim - _TRIMMABLE))}", line=fields["trim"][0])
-    if get.get("values", "json") not in _VALUES:
-        raise GrammarError(path, f"`values` is one of {', '.join(_VALUES)}", line=fields["values"][0])
+    for key, choices in (("values", _VALUES), ("written", _WRITTEN)):
+        if get.get(key, "json") not in choices:
+            raise GrammarError(path, f"`{key}` is one of {', '.join(choices)}", line=fields[key][0])
     return Header(
         format=get["format"],
         title=get.get("title", ""),
@@ -103,6 +108,7 @@ def read_header(text: str, path: str) -> Header:
         example=get.get("example", ""),
         trim=trim,
         values=get.get("values", "json"),
+        written=get.get("written", "json"),
         opened=get.get("opened", "").replace("\\n", "\n"),
         anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
         space=get.get("space", "px"),

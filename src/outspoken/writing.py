@@ -43,6 +43,8 @@ class Wanted:
     data: Any = None
     #: bare text that begins or ends with a line break gets another one round it, for formats that drop one
     padded: bool = False
+    #: how bare text is written for what is no string, as the header's `written` says
+    spelled: str = "json"
 
 
 class Progress(NamedTuple):
@@ -187,7 +189,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "REASONING" and item and item.kind == "think" and not progress.body:
         return [(item.text, progress._replace(body=True))]
     if short == "ARG_VALUE" and item and progress.phase == 1:
-        return [(bare(item.arguments[progress.argument][1], padded=item.padded), progress._replace(phase=2))]
+        return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
 
@@ -234,11 +236,12 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
     return []
 
 
-def bare(value: Any, *, padded: bool) -> str:
-    """A value as bare text: a string as it is, anything else as JSON."""
-    if not isinstance(value, str):
-        return to_json(value)
-    return f"\n{value}\n" if padded and value.strip("\n") != value else value
+def bare(value: Any, item: Wanted) -> str:
+    """A value as bare text: a string as it is, anything else as the format spells it."""
+    if isinstance(value, str):
+        return f"\n{value}\n" if item.padded and value.strip("\n") != value else value
+    is_python = item.spelled == "python" or (item.spelled == "words" and (value is None or isinstance(value, bool)))
+    return repr(value) if is_python else to_json(value)
 
 
 def renumbered(item: Wanted, index: int) -> Wanted:
