@@ -230,8 +230,9 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
-        return [(str(item.index + first), progress._replace(id=True))]
-    if short == "CALL_ID" and item.id is not None:
+        number = str(item.index + first)
+        return [(number, progress._replace(id=item.id is None or item.id.endswith(number)))]
+    if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
         return [(item.id, progress._replace(id=True))]
     return []
 
