@@ -87,7 +87,6 @@ FORMATS = {
     "Hy3": "hy_v3",
     "Solar-Open": "solar_open",
     "hunyuan_a13b": "hunyuan_a13b",
-    "_granite.jinja": "indented JSON, where the models themselves write the list on one line",
     "internlm2": "internlm",
     "xlam": "xlam",
     "pythonic": "pythonic",

@@ -102,6 +102,8 @@ def _wanted(segment: Any, header: Header) -> Wanted:
     if isinstance(segment, ToolCall):
         arguments = tuple(segment.arguments.items())
         text = segment.arguments_text if _is_text_of(segment) else to_json(segment.arguments)
+        if header.indent and text == to_json(segment.arguments):
+            text = json.dumps(segment.arguments, ensure_ascii=False, indent=4).replace("\n", "\n" + " " * header.indent)
         return Wanted(
             "tool_call", "", segment.name, segment.id, 0, arguments, arguments_text=text, spelled=header.written
         )
@@ -159,13 +161,21 @@ def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], to
     from .api import parse
 
     reply = parse(text, name, tools=tools)
-    read = [_essence(s) for s in reply.segments]
-    meant = [_essence(s) for s in segments]
-    if _merged(read) != _merged(meant):
-        pairs = zip(_merged(read), _merged(meant), strict=False)
-        at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(_merged(read)))
-        part = _listing([segments[min(at, len(segments) - 1)]]) if segments else "nothing"
+    read = _merged([_essence(s) for s in reply.segments])
+    meant = _merged([_essence(s) for s in segments])
+    if read != meant:
+        at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
+        part = _differing(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
         raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
+
+
+def _differing(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
+    """What of a segment was read as something else."""
+    if meant[0] != "tool_call":
+        return {"text": "a text", "think": "a reasoning", "payload": "a payload"}.get(meant[0], "an action")
+    keys = [key for key in meant[2] if read[:2] == meant[:2] and read[2].get(key, read) != meant[2][key]]
+    call = f"the call of `{meant[1]}`"
+    return f"{' and '.join([f'`{key}`' for key in keys[:3]])} of {call}" if keys else call
 
 
 def _essence(segment: Any) -> tuple[Any, ...]:
