@@ -221,4 +221,5 @@ def _svg(items: list[Any]) -> str:
     written: list[str] = []
     for item in items:
         item.writeSvg(written.append)
-    return "".join(written)
+    # the one place where XML wants this character escaped, too
+    return "".join(written).replace("]]>", "]]&gt;")
