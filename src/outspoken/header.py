@@ -31,8 +31,8 @@ class Header:
     and so is not written at the start of a response (`<|start|>assistant`), and is read before it unless the caller
     says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
     model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
-    does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of points, `actions`
-    maps the format's action names to the vocabulary of actions.
+    does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
+    points, `actions` maps the format's action names to the vocabulary of actions.
     """
 
     format: str
