@@ -110,7 +110,7 @@ def test_every_format_with_calls_is_written() -> None:
 
 
 @pytest.mark.parametrize("name", CALLING)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_calls_read_back(name: str, data: st.DataObject) -> None:
     made = data.draw(st.lists(calls(name), min_size=1, max_size=3))
@@ -135,7 +135,7 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("name", names())
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     text, thought = data.draw(texts(name)), data.draw(texts(name))

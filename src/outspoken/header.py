@@ -30,8 +30,9 @@ class Header:
     written over several lines, 0 that they are written on one. `opened` is what the prompt ends with in every turn,
     and so is not written at the start of a response (`<|start|>assistant`), and is read before it unless the caller
     says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
-    model: what a prompt says before the last one is not read. `space` is the coordinate space of points, `actions`
-    maps the format's action names to the vocabulary of actions.
+    model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
+    does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
+    points, `actions` maps the format's action names to the vocabulary of actions.
     """
 
     format: str
@@ -46,6 +47,7 @@ class Header:
     indent: int = 0
     opened: str = ""
     anchor: str = ""
+    like: str = ""
     space: str = "px"
     actions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -102,6 +104,7 @@ def read_header(text: str, path: str) -> Header:
         indent=int(get.get("indent", "0")),
         opened=get.get("opened", "").replace("\\n", "\n"),
         anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
+        like=get.get("like", ""),
         space=get.get("space", "px"),
         actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
     )

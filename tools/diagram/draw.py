@@ -221,5 +221,4 @@ def _svg(items: list[Any]) -> str:
     written: list[str] = []
     for item in items:
         item.writeSvg(written.append)
-    # the one place where XML wants this character escaped, too
-    return "".join(written).replace("]]>", "]]&gt;")
+    return "".join(written).replace("]]>", "]]&gt;")  # which XML forbids in text, and the library leaves as it is
