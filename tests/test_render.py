@@ -110,7 +110,7 @@ def test_every_format_with_calls_is_written() -> None:
 
 
 @pytest.mark.parametrize("name", CALLING)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_calls_read_back(name: str, data: st.DataObject) -> None:
     made = data.draw(st.lists(calls(name), min_size=1, max_size=3))
@@ -135,7 +135,7 @@ def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("name", names())
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     text, thought = data.draw(texts(name)), data.draw(texts(name))
@@ -251,6 +251,30 @@ def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> No
     made: dict[str, Any] = {"name": "set", "arguments": {"a": "1", "b": -1, "c": True, "d": None, "e": [], "f": {}}}
     kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, "kimi_k3"))
     assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
+
+
+def test_what_is_no_string_is_written_as_the_header_says() -> None:
+    made: dict[str, Any] = {"name": "set", "arguments": {"a": True, "b": None, "c": ["x", None], "d": "True"}}
+    assert re.findall(r">\n(.+)\n</p", render(made, "qwen3_coder")) == ["True", "None", '["x", null]', "True"]
+    assert re.findall(r"=\w>(.+)<", render(made, "seed_oss")) == ["True", "None", "['x', None]", "True"]
+    assert re.findall(r"value>(.+)<", render(made, "glm_4_5")) == ["true", "null", '["x", null]', "True"]
+
+
+def test_a_word_of_python_is_not_written_where_it_would_be_a_string() -> None:
+    made = [{"name": "set", "arguments": {"a": value}} for value in ("text", None)]
+    written = render(made, "qwen3_coder")
+    assert re.findall(r"=a>\n(.+)\n<", written) == ["text", "null"]
+
+
+def test_an_id_that_has_no_place_among_the_numbers() -> None:
+    made: list[dict[str, Any]] = [{"name": "f", "id": "ab_7"}, {"name": "g"}, {"name": "h", "id": 'x"'}]
+    assert [call.id for call in parse(render(made, "cohere"), "cohere").tool_calls] == ["ab_7", "1", 'x"']
+
+
+def test_arguments_are_indented_as_the_header_says() -> None:
+    made: dict[str, Any] = {"name": "find", "arguments": {"title": "Moss", "floors": [1]}}
+    lines = render(made, "command_r").splitlines()[4:10]
+    assert [len(line) - len(line.lstrip()) for line in lines] == [8, 8, 12, 12, 16, 12]
 
 
 def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> None:

@@ -226,6 +226,9 @@ def _split(row: dict[str, Any]) -> tuple[str, str]:
         return head + mark, rest
     if row["after_generation_prompt"]:
         return prompt, whole[len(prompt) :]
+    if whole[:1] == " ":
+        # the template's own indentation, of other width in the prompt
+        prompt, whole = prompt.lstrip(), whole.lstrip()
     parted = next((n for n, (a, b) in enumerate(zip(prompt, whole, strict=False)) if a != b), len(prompt))
     shared = whole[: max(whole.rfind(mark, 0, parted) for mark in "\n>:") + 1]
     if shared:
