@@ -170,14 +170,13 @@ def detect(_: Any, rounds: int) -> None:
 def imports(_: Any, rounds: int) -> None:
     """Whole processes, as ratios to one that imports pydantic."""
     print("\nwhole processes, to `import pydantic`")
-    first = (
-        'import outspoken; outspoken.parse(\'<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>\', \'hermes\')'
-    )
+    call = '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>'
     programs = {
         "import pydantic": "import pydantic",
         "one pydantic model": "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int",
         "import outspoken": "import outspoken",
-        "import outspoken, first parse": first,
+        "first parse, format named": f"import outspoken; outspoken.parse('{call}', 'hermes')",
+        "first parse, format open": f"import outspoken; outspoken.parse('{call}')",
     }
     with tempfile.TemporaryDirectory() as cache:
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
