@@ -93,8 +93,8 @@ def test_a_notation() -> None:
         "before the value": "</arg_key>\n<arg_value>",
         "value close": "</arg_value>\n",
         "call close": "</tool_call>",
-        "reasoning open": "<think>\n",
-        "reasoning close": "\n</think>\n\n",
+        "reasoning open": "<think>",
+        "reasoning close": "</think>\n",
     }
 
 

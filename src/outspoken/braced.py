@@ -7,6 +7,7 @@ what stands there is data. Bare values are typed by the tool's schema, or as JSO
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +21,9 @@ _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 #: in a bare value, this is the next key rather, and the comma before it is missing
 _NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
 _PLAIN_KEY = re.compile(r"[\w.$\-]+")
+
+#: what short bare values and keys are made of
+_SHORT = string.ascii_letters + string.digits + "_.-"
 
 #: What may come next: a value, an item or the end of the list, a key, a key or the end of the object, what follows.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
@@ -39,13 +43,38 @@ class _Level:
 class _Patterns(NamedTuple):
     value: Any
     key: Any
+    #: what the most usual objects are made of: a bare key with a short bare value or text between marks
+    pair: Any
 
 
 @lru_cache(maxsize=64)
-def _patterns(first: str) -> _Patterns:
+def _patterns(mark: str) -> _Patterns:
     """Bare values and keys: they hold no punctuation, and nothing with which a mark may begin."""
-    first = re.escape(first)
-    return _Patterns(re.compile(rf"[^,{{}}\[\]\r\n{first}]*"), re.compile(rf'[^,:{{}}\[\]"\r\n{first}]*'))
+    first, whole = re.escape(mark[0]), re.escape(mark)
+    quoted = rf"[^{first}]*(?:(?!{whole}){first}[^{first}]*)*"
+    short = re.escape(_SHORT.replace(mark[0], ""))
+    return _Patterns(
+        re.compile(rf"[^,{{}}\[\]\r\n{first}]*"),
+        re.compile(rf'[^,:{{}}\[\]"\r\n{first}]*'),
+        re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
+    )
+
+
+def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, str] | None:
+    """The value, end and JSON text of an object that is all there and made of such pairs alone; None for any other."""
+    match_pair = _patterns(mark).pair.match
+    value: dict[str, Any] = {}
+    said: list[str] = []
+    pos += 1
+    while (match := match_pair(text, pos)) is not None:
+        key, quoted, bare, after = match.groups()
+        known = shape.member(key)
+        found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
+        said.append(f"{to_json(key)}: {to_json(found)}")
+        pos = match.end()
+        if after == "}":
+            return value, pos, f"{{{', '.join(said)}}}"
+    return None
 
 
 class BracedScanner:
@@ -56,11 +85,12 @@ class BracedScanner:
 
     #: it tells at once where it can be read no longer, and what it hands on is JSON
     tells = translates = True
+    plain = None
     held = 0
 
     def __init__(self, mark: str, max_depth: int, shape: Shape) -> None:
         self._mark, self._max, self._shape = mark, max_depth, shape
-        self._bare = _patterns(mark[0])
+        self._bare = _patterns(mark)
         self._want = _VALUE
         self._levels: list[_Level] = []
         #: what is read of a string, a bare value or a key, by the character that began it: the mark's, `"` or none

@@ -107,8 +107,10 @@ class CallBuilder(Builder):
         frame.bare.append(piece)
         if self.events is None:
             return
-        if frame.sending:
-            self.send(frame, escape(piece))
+        if frame.sending and frame.parts is not None:
+            text = encode_basestring(piece)[1:-1]
+            frame.parts.append(text)
+            self.events.append(ToolCallDelta(frame.index, text))
             return
         if frame.index < 0 or len(frame.head) == 8:
             return

@@ -171,6 +171,11 @@ class JsonScanner:
         self.held = 0 if done else max(pos - self._keep, 0)
         return max(pos, begun), done
 
+    @property
+    def plain(self) -> Any:
+        """What finds a character that may not stand in what is being read; None where that is no string."""
+        return _INSIDE.search if self._string and not self._escape else None
+
     def finish(self) -> bool:
         """The text has ended: is the value complete? Only a number or a literal can be."""
         return self._scalar is not None and not self._stack

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .automaton import Automaton, Config, Suspect, Transition
+from .automaton import Config, Lenience, Suspect, Transition
 from .resync import outside_of_call
 from .tables import Terminal
 
@@ -20,38 +20,41 @@ _MAX_CHAINS = 8
 _MAX_LINKS = 8
 
 
-def extend(automaton: Automaton) -> None:
-    """Add to an automaton what shows that a marker is missing."""
-    for config in automaton.configs:
-        if config.free is None:
+def supplied(config: Config) -> list[Transition]:
+    """The transitions over what follows an opening marker, in text without it."""
+    free, _, markers = config.strict()
+    if free is None or free.terminal.short != "TEXT":
+        return []
+    found: list[Transition] = []
+    known = {step.terminal.name for step in markers}
+    for opener in markers:
+        begun = [kinds for op, kinds in opener.after if op == "begin"]
+        if not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
             continue
-        if config.free.terminal.short == "TEXT" and not config.free.target.suspects:
-            _supply(config)
-        elif config.free.terminal.short == "ARG_VALUE":
-            suspects = (*_openings(config), *_endings(config), *_arguments(config))
-            config.free.target.suspects = suspects
-            config.free.target.alarm = re.compile("|".join(dict.fromkeys([s.alarm for s in suspects]))).search
+        behind, _, following = opener.target.strict()
+        for step in following:
+            if step.terminal.name in known or step.before or not is_telling(step) or behind:
+                continue
+            known.add(step.terminal.name)
+            written = opener.terminal.canonical
+            after = (*opener.after, ("supply", written), *step.after)
+            found.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
+    return found
+
+
+def suspects(config: Config) -> tuple[Suspect, ...]:
+    """What in a value that begins in a configuration says that its closing marker is missing."""
+    if config.free is None or config.free.terminal.short != "ARG_VALUE":
+        return ()
+    return (*_openings(config), *_endings(config), *_arguments(config))
+
+
+LENIENCE = Lenience(supplied, suspects)
 
 
 def is_telling(step: Transition) -> bool:
     """Is the marker one that is not met by chance?"""
     return len(step.terminal.canonical.strip()) >= _TELLING and step.terminal.short.startswith("_")
-
-
-def _supply(config: Config) -> None:
-    """Recognise what follows an opening marker in text without it."""
-    known = {step.terminal.name for step in config.markers}
-    for opener in list(config.markers):
-        begun = [kinds for op, kinds in opener.after if op == "begin"]
-        if opener.supplied or not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
-            continue
-        for step in opener.target.markers:
-            if step.terminal.name in known or step.before or not is_telling(step) or opener.target.free:
-                continue
-            known.add(step.terminal.name)
-            written = opener.terminal.canonical
-            after = (*opener.after, ("supply", written), *step.after)
-            config.markers.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
 
 
 def _openings(config: Config) -> list[Suspect]:

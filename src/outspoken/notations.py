@@ -99,8 +99,9 @@ class SpelledNotation:
     typed = True
     mends = False
 
-    def __init__(self, spelling: str, first: str, scanner: Any, write: Any) -> None:
+    def __init__(self, spelling: str, first: str, scanner: Any, read_plain: Any, write: Any) -> None:
         self._spelling, self._first, self._scanner, self._write = spelling, first, scanner, write
+        self._read_plain = read_plain
 
     def scanner(self, max_depth: int, shape: Shape = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
@@ -114,6 +115,9 @@ class SpelledNotation:
         self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
     ) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""
+        plain = self._read_plain(text, pos, self._spelling, shape)
+        if plain is not None:
+            return plain
         scanner = self.scanner(max_depth, shape)
         end, done = scanner.feed(text, pos)
         return (scanner.value, end, scanner.text) if done else None
@@ -133,13 +137,13 @@ def notation(short: str, spelling: str) -> Any:
     if short in JSON_FIRST:
         return JsonNotation(short)
     if short == "BRACED_OBJECT":
-        from .braced import BracedScanner, write_braced
+        from . import braced
 
-        return SpelledNotation(spelling, "{", BracedScanner, write_braced)
+        return SpelledNotation(spelling, "{", braced.BracedScanner, braced.read_plain, braced.write_braced)
     if short == "TAGGED_OBJECT":
-        from .tagged import TaggedScanner, write_tagged
+        from . import tagged
 
-        return SpelledNotation(spelling, spelling[:1], TaggedScanner, write_tagged)
+        return SpelledNotation(spelling, spelling[:1], tagged.TaggedScanner, tagged.read_plain, tagged.write_tagged)
     return PythonNotation()
 
 

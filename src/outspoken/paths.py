@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .automaton import Automaton, Config, Suspect, Transition
 from .operations import FOLDS
+from .patterns import beginning
 from .tables import Terminal
 
 #: How many ways a step may branch, and how many terminals it may take one after another.
@@ -61,11 +63,12 @@ class Step:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `quick` finds the first character that may begin a marker; None where any may.
+    `ranks` says which number counts for a group where that is not its own.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks")
 
     def __init__(
         self,
@@ -79,12 +82,12 @@ class Step:
         self.source = source
         self.paths = paths
         self.rivals = rivals
+        self.ranks: dict[int, int] | None = None
         self.quick: Any = None
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
-            compiled = module.compile(guarded(source, terminals) if module is re else source)
-            self.find, self.match = compiled.search, compiled.match
+            self.find, self.match = searched(source, terminals) if module is re else _both(module.compile(source))
         elif source:
             self.match = module.compile(f"{lead}(?:{source})").match
 
@@ -95,6 +98,8 @@ def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int |
     None where there is none.
     """
     first = None
+    if step.ranks is not None:
+        group = step.ranks[group]
     for rival, own in step.rivals:
         found = rival.search(buffer, at, partial=True)
         if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):
@@ -141,9 +146,71 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
 
 
 def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
-    """A search for the characters that may begin one of the terminals; None where any may."""
+    """A search for where one of the terminals may begin, in a piece behind which more may come; None where anywhere."""
     chars = _first(terminals)
-    return None if chars is None else re.compile(chars).search if chars else _nothing
+    if not chars:
+        return None if chars is None else _nothing
+    begun = _beginnings(terminals)
+    if begun is None or not begun[0]:
+        return re.compile(chars).search
+    blank, solid = [re.escape("".join(sorted(part))) for part in begun]
+    direct = re.escape("".join(sorted({c for t in terminals for c in t.first} - begun[0])))
+    led = f"(?<![{blank}])[{blank}]+(?:[{solid}]|\\Z)"
+    return re.compile(f"[{direct}]|{led}" if direct else led).search
+
+
+def _beginnings(terminals: Sequence[Terminal | Suspect]) -> tuple[set[str], set[str]] | None:
+    """The white space with which one of the terminals may begin, and what may stand behind that; None where unknown."""
+    blank, solid = set[str](), set[str]()
+    for terminal in terminals:
+        found = _beginning(terminal.regex)
+        if found is None:
+            return None
+        blank |= found[0]
+        solid |= found[1]
+    return blank, solid
+
+
+def _both(compiled: Any) -> tuple[Any, Any]:
+    return compiled.search, compiled.match
+
+
+def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any]:
+    """What finds one of the terminals in text that is not long, and what matches one, both made fast."""
+    begun = _beginnings(terminals)
+    if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
+        return _both(re.compile(guarded(source, terminals)))
+    match = re.compile(source).match
+    blank, solid = ["".join(sorted(part)) for part in begun]
+    return _search(match, blank, solid), match
+
+
+def _search(match: Any, blank: str, solid: str) -> Any:
+    """A search for a match by the characters that stand first in one, white space aside: those are found very fast."""
+    first = re.compile(f"[{re.escape(solid)}]").search
+
+    def find(text: str, pos: int) -> Any:
+        while (found := first(text, pos)) is not None:
+            start = at = found.start()
+            while start > pos and text[start - 1] in blank:
+                start -= 1
+            while start < at:
+                found = match(text, start)
+                if found is not None:
+                    return found
+                start += 1
+            found = match(text, at)
+            if found is not None:
+                return found
+            pos = at + 1
+        return None
+
+    return find
+
+
+@lru_cache(maxsize=4096)
+def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
+    return beginning(regex)
 
 
 def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:

@@ -232,6 +232,7 @@ class PythonScanner:
     broken = tells = False
     #: what it reads has to be said in JSON
     translates = True
+    plain = None
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:

@@ -15,6 +15,7 @@ from .events import Done, Event
 from .json_codes import CAPS, Cap
 from .machine import Machine
 from .notes import placed
+from .opened import Opened
 from .replies import Reply
 from .settings import DEFAULT, Settings
 from .tools import Tools
@@ -103,15 +104,28 @@ class Reading:
 
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""
-        prefix = encodable(prefix)
-        if (anchor := self._automaton.tables.header.anchor) and prefix:
+        prefix = prefix and encodable(prefix)
+        if prefix and (anchor := self._automaton.tables.header.anchor):
             prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
         self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector
         self._machine = reader(self._automaton, self._builder, base=-len(prefix))
-        if prefix:
+        if prefix and prefix == self._usual:
+            self._start_as_usual(prefix)
+        elif prefix:
             self._machine.feed(prefix)
             self._builder.forget()
+
+    def _start_as_usual(self, prefix: str) -> None:
+        """Read what the prompt ends with in every turn."""
+        automaton, machine, builder = self._automaton, self._machine, self._builder
+        if automaton.opened:
+            automaton.opened.put_into(machine, builder)
+            return
+        machine.feed(prefix)
+        builder.forget()
+        if automaton.opened is None:
+            automaton.opened = Opened.of(machine, builder) or False
 
     def _begun(self, text: str, *, final: bool) -> str:
         """The text that can be read, once it is known whether the response repeats what its prompt ends with."""
@@ -253,6 +267,6 @@ class StreamParser:
         events = self._events
         if not events:
             return []
-        drained = events[:]
+        drained = events.copy()
         events.clear()
         return drained

@@ -152,12 +152,11 @@ def automaton(name: str, *, lenient: bool = False) -> Automaton:
 
     A lenient one also notices calls before which a marker is missing.
     """
-    made = Automaton(tables(name))
-    if lenient:
-        from .lenient import extend
+    if not lenient:
+        return Automaton(tables(name))
+    from .lenient import LENIENCE
 
-        extend(made)
-    return made
+    return Automaton(tables(name), LENIENCE)
 
 
 def tables(name: str) -> Tables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import paths
-from .automaton import Automaton, Config, Transition
+from .automaton import Config, Transition
 from .buffer import LEFT
 from .coarse import coarse, is_closed, matcher
 from .deeds import ActionBuilder
@@ -49,13 +49,10 @@ class Salvager(Sprinter):
     #: see `Region.ties`
     ties = 1
     _granted = 0
-
-    def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0, config: Config | None = None):
-        super().__init__(automaton, builder, base=base, config=config)
-        self.builder: ActionBuilder = builder
-        #: what may still be spent on repairs
-        self._effort: Effort | None = None
-        self._nodes = 2000
+    builder: ActionBuilder
+    #: what may still be spent on repairs
+    _effort: Effort | None = None
+    _nodes = 2000
 
     def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none).

@@ -19,18 +19,20 @@ class Shape:
 
     def __init__(self, schema: Any, root: Any, fallback: str) -> None:
         self._schema, self._root, self._fallback = schema, root, fallback
+        #: the members that were asked for, where this is the whole
+        self._members: dict[str, Shape] = {}
 
     @cached_property
     def types(self) -> Types | None:
         """The JSON types that the value may have; None where that is not known."""
         return types_of(self._schema, self._root, {}, 0) or None
 
-    @property
+    @cached_property
     def is_text(self) -> bool:
         """Can the value only be a string?"""
         return self.types is not None and self.types <= {"string"}
 
-    @property
+    @cached_property
     def may_be_text(self) -> bool:
         """Can the value be a string?"""
         return self.types is None or "string" in self.types
@@ -41,10 +43,16 @@ class Shape:
 
     def member(self, key: str) -> Shape:
         """What is known of the value of a key."""
+        known = self._members.get(key)
+        if known is not None:
+            return known
         for schema in self._parts:
             properties = schema.get("properties")
             if isinstance(properties, dict) and key in properties:
-                return Shape(properties[key], self._root, self._fallback)
+                known = Shape(properties[key], self._root, self._fallback)
+                if self._schema is self._root:
+                    self._members[key] = known
+                return known
         return self._first("additionalProperties")
 
     @cached_property
@@ -88,8 +96,10 @@ def shape_of(tools: Tools | None, name: str | None, key: str | None, fallback: s
     """What the tools say of the arguments of one of them, or with a key of that argument."""
     if tools is None or name is None or name not in tools:
         return ANY if fallback == "json" else Shape(None, None, fallback)
-    schema = tools.schema(name)
-    whole = Shape(schema, schema, fallback)
+    whole = tools.shapes.get((name, fallback))
+    if whole is None:
+        schema = tools.schema(name)
+        whole = tools.shapes[name, fallback] = Shape(schema, schema, fallback)
     return whole.member(key) if key else whole
 
 

@@ -27,6 +27,37 @@ def _tag(prefix: str) -> Any:
     return re.compile(rf"{re.escape(prefix)}<(/?)({_NAME})>")
 
 
+def read_plain(text: str, pos: int, prefix: str, shape: Shape) -> tuple[Any, int, str] | None:
+    """The value, end and JSON text of an object that is all there, if no element holds another or may be a list."""
+    tag = _tag(prefix)
+    value: dict[str, Any] = {}
+    said: list[str] = []
+    while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
+        opened = tag.match(text, at)
+        if opened is None:
+            return None
+        name = opened[2]
+        if opened[1]:
+            return value, at, f"{{{', '.join(said)}}}"
+        pos = opened.end()
+        at = text.find(prefix, pos)
+        closed = tag.match(text, at) if at >= 0 else None
+        known = shape.member(name)
+        if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
+            return None
+        found = value[name] = _of_text(text[pos:at], known)
+        said.append(f"{to_json(name)}: {to_json(found)}")
+        pos = closed.end()
+    return None
+
+
+def _of_text(text: str, shape: Shape) -> Any:
+    """The value of an element that holds text."""
+    if shape.is_text:
+        return text
+    return shape.bare(text) if text.strip(_BLANK) or shape.may_be_text else _empty(shape, text)
+
+
 class _Child(NamedTuple):
     """An element that is complete; `loose` says that it is an item of a list that has no element of its own."""
 
@@ -59,6 +90,7 @@ class TaggedScanner:
 
     #: it tells at once where it can be read no longer, and what it hands on is JSON
     tells = translates = True
+    plain = None
     held = 0
 
     def __init__(self, prefix: str, max_depth: int, shape: Shape) -> None:
@@ -195,11 +227,11 @@ class TaggedScanner:
                 return [[child.value] if child.loose else child.value for child in children], False
             return _grouped(children), False
         text = "".join(element.pieces)
+        value = _of_text(text, shape)
         if element.raw:
-            return text, False
+            return value, False
         if not text.strip(_BLANK) and not shape.may_be_text:
-            return _empty(shape, text), False
-        value = shape.bare(text)
+            return value, False
         if shape.types is not None and "array" in shape.types and not fits(value, shape.types):
             return shape.item.bare(text), True
         return value, False

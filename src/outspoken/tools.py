@@ -24,6 +24,7 @@ _ONE: dict[str, Types] = {name: frozenset({name}) for name in _JSON_TYPES}
 _TELLING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
 _MAX_DEPTH = 64
 _MAX_KEPT = 1000
+_UNKNOWN: Any = object()
 
 #: Each type alone, and the keys of a schema that say more of its types than `type` does.
 _SINGLE = {k: frozenset({k}) for k in ("null", "boolean", "integer", "number", "string", "object", "array")}
@@ -33,12 +34,14 @@ _SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nulla
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_sources", "_types")
+    __slots__ = ("_sources", "_types", "shapes")
 
     def __init__(self, sources: dict[str, Any]) -> None:
         #: a schema, None where there is none, or the model or function of which one is made when it is asked for
         self._sources = sources
         self._types: dict[tuple[str, str], Types | None] = {}
+        #: what is known of the arguments of a tool, once that was asked for
+        self.shapes: dict[tuple[str, str], Any] = {}
 
     @classmethod
     def of(cls, tools: Any) -> Tools | None:
@@ -82,16 +85,13 @@ class Tools:
 
     def types(self, name: str, key: str) -> Types | None:
         """The JSON types that an argument's schema admits; None where it does not say."""
-        try:
-            return self._types[name, key]
-        except KeyError:
-            pass
+        types = self._types.get((name, key), _UNKNOWN)
+        if types is not _UNKNOWN:
+            return types
         source = self._sources.get(name)
-        if source.__class__ is dict:
-            plain = _plain_types(source, key)
-            if plain is not None:
-                return plain
-        types = types_of(self.argument(name, key), self.schema(name), {}, 0) or None
+        types = _plain_types(source, key) if source.__class__ is dict else None
+        if types is None:
+            types = types_of(self.argument(name, key), self.schema(name), {}, 0) or None
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import paths, registry
-from .automaton import Automaton, Config, Transition
+from .automaton import Config, Transition
 from .builder import Builder
 from .deeds import ActionBuilder
 from .machine import Machine
-from .notations import notation_of
 from .operations import HANDLERS
 from .resync import Damage
-from .sprint import BLANKS
 
 if TYPE_CHECKING:
     from .ways import Way
+
+#: The format that reads what no other one claims.
+PLAIN = "text"
 
 #: The damage of a segment that a format had to give up.
 UNREADABLE = 1000
@@ -97,6 +98,11 @@ class Trial(Machine):
             return False
         return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
 
+    def says_nothing(self) -> bool:
+        """Has it read markup only?"""
+        self.builder.flush()
+        return not self.builder.segments
+
     def says_more(self) -> bool:
         """Is it known already that what it read is not only text, as it was written?"""
         begins = self.builder.begins()
@@ -110,14 +116,17 @@ class Trial(Machine):
         nothing = not any(s.kind != "text" for s in segments)
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
+        before = self.ended and self.stopped_at() < self.length
         return (
             self.refused is not None,
             not (self.ended or self.whole),
             nothing,
             self.damaged,
             unknown,
-            self.stopped_at() if self.ended else not named,
+            self.stopped_at() if before else not named,
             self.name != first,
+            self.name != PLAIN,
+            bool(self.automaton.tables.header.like),
             self.name,
         )
 
@@ -168,6 +177,11 @@ class Trial(Machine):
             self.add(chunk)
 
     @property
+    def settled(self) -> bool:
+        """Has it come to an end, in one way or another?"""
+        return self.ended or self.failed or self.refused is not None
+
+    @property
     def announced(self) -> bool:
         """Was something read that a stream would have passed on?"""
         builder = self.builder
@@ -211,23 +225,3 @@ class Trial(Machine):
 
 def is_lenient(builder: Builder) -> bool:
     return builder.cap not in ("none", "notation")
-
-
-def goes_on(automaton: Automaton, text: str, start: int) -> bool:
-    """Is what stands at an opening marker, in text that is all there, more of a format than the marker?"""
-    home = automaton.home
-    step = home.finder or paths.step(home, "find whole", HANDLERS)
-    match = step.match(text, start)
-    if match is None:
-        return False
-    config, at = step.paths[match.lastindex].target, match.end()
-    if config.free is not None:
-        return True
-    if config.markers:
-        matcher = config.matcher or paths.step(config, "match whole", HANDLERS)
-        if matcher.match(text, at) is not None:
-            return True
-    if not config.islands:
-        return at == len(text)
-    at = BLANKS.match(text, at).end()
-    return at == len(text) or any(notation_of(t.terminal).may_begin(text[at]) for t in config.islands)

@@ -43,6 +43,8 @@ class Wanted:
     data: Any = None
     #: bare text that begins or ends with a line break gets another one round it, for formats that drop one
     padded: bool = False
+    #: how bare text is written for what is no string, as the header's `written` says
+    spelled: str = "json"
 
 
 class Progress(NamedTuple):
@@ -187,7 +189,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "REASONING" and item and item.kind == "think" and not progress.body:
         return [(item.text, progress._replace(body=True))]
     if short == "ARG_VALUE" and item and progress.phase == 1:
-        return [(bare(item.arguments[progress.argument][1], padded=item.padded), progress._replace(phase=2))]
+        return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
 
@@ -228,17 +230,19 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
-        return [(str(item.index + first), progress._replace(id=True))]
-    if short == "CALL_ID" and item.id is not None:
+        number = str(item.index + first)
+        return [(number, progress._replace(id=item.id is None or item.id.endswith(number)))]
+    if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
         return [(item.id, progress._replace(id=True))]
     return []
 
 
-def bare(value: Any, *, padded: bool) -> str:
-    """A value as bare text: a string as it is, anything else as JSON."""
-    if not isinstance(value, str):
-        return to_json(value)
-    return f"\n{value}\n" if padded and value.strip("\n") != value else value
+def bare(value: Any, item: Wanted) -> str:
+    """A value as bare text: a string as it is, anything else as the format spells it."""
+    if isinstance(value, str):
+        return f"\n{value}\n" if item.padded and value.strip("\n") != value else value
+    is_python = item.spelled == "python" or (item.spelled == "words" and (value is None or isinstance(value, bool)))
+    return repr(value) if is_python else to_json(value)
 
 
 def renumbered(item: Wanted, index: int) -> Wanted:

@@ -155,7 +155,7 @@ def _merged(
 def _renamed(expression: Expression, names: dict[str, Any]) -> Expression:
     """The expression with other names for what it uses."""
     if isinstance(expression, Use):
-        return Use(names[expression.name])
+        return Use(names.get(expression.name, expression.name))
     if isinstance(expression, Sequence):
         return Sequence(tuple([_renamed(item, names) for item in expression.items]))
     if isinstance(expression, Choice):
