@@ -233,12 +233,12 @@ def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.Capture
 
 @pytest.mark.usefixtures("clock")
 def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "20"], checkout) == 0
+    assert main(["--runs", "170"], checkout) == 0
     out, err = capsys.readouterr()
     generator = Generator("text")
     steps, spellings = len(generator.map.steps), len(generator.spellings)
     taken = f"text: {steps} of {steps} steps, {spellings} of {spellings} spellings"
-    assert re.fullmatch(rf"{taken}\n1\d\d texts in 30 s, \d a second\nnothing was found\n", out)
+    assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nnothing was found\n", out)
     assert err == ""
 
 

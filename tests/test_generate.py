@@ -32,8 +32,8 @@ every_format = pytest.mark.parametrize("format_", FORMATS)
 
 @cache
 def responses(format_: str) -> tuple[Response, ...]:
-    """The responses of the first 60 seeds."""
-    return made(format_, 60)
+    """The responses of the first 40 seeds."""
+    return made(format_, 40)
 
 
 def made(format_: str, number: int) -> tuple[Response, ...]:
@@ -71,7 +71,7 @@ def test_every_terminal_has_a_place(format_: str) -> None:
 @every_format
 def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
     found = responses(format_)
-    assert len(found) >= 54
+    assert len(found) >= 36
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair, prefix="")
@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_response(format_: str) -> None:
 @every_format
 def test_responses_differ(format_: str) -> None:
     found = responses(format_)
-    assert len({response.text for response in found}) >= 50
+    assert len({response.text for response in found}) >= 34
     assert {response.strict for response in found} == {True, False}
 
 

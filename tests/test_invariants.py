@@ -66,7 +66,11 @@ def test_everything_that_always_holds(case: Case) -> None:
     check(case.text, how(case))
 
 
-@every_case
+#: In which cases all is asked again where the format is not named; what is asked of the others is below.
+ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
+
+
+@pytest.mark.parametrize("case", [CASES[number] for number in ASKED_AGAIN], ids=str)
 def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) -> None:
     check(case.text, how(case, "auto"))
 
@@ -84,6 +88,8 @@ def test_every_split_in_two(case: Case) -> None:
 @every_case
 def test_pieces_where_the_format_is_not_named(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
+    check_reply(whole)
+    check_nothing_lost(whole)
     for at in some(range(1, len(text), max(len(text) // 8, 1)), case, 0.4):
         assert how(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 

@@ -187,7 +187,7 @@ def test_formats_are_added_while_others_are_read() -> None:
 
     def work(number: int) -> None:
         try:
-            for turn in range(3):
+            for turn in range(2):
                 name = load_format({**TAGS, "start_anchor": f"[{number}]"}, f"own_thread_{number}")
                 text = f"<call><use=f{turn}></use></call>"
                 assert [call.name for call in parse(text, name).tool_calls] == [f"f{turn}"]
@@ -196,7 +196,7 @@ def test_formats_are_added_while_others_are_read() -> None:
         except BaseException as error:
             failed.append(error)
 
-    threads = [Thread(target=work, args=(number,)) for number in range(6)]
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

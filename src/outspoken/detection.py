@@ -153,7 +153,8 @@ class _Watch:
         plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
         source, groups = one_of(openers.terminals)
         count = len(groups)
-        self.find = module.compile(paths.guarded(f"{source}|{own.source}", [*openers.terminals, *plain])).search
+        both = "|".join(filter(None, (source, own.source)))  # there may be no other format
+        self.find = module.compile(paths.guarded(both, [*openers.terminals, *plain])).search
         self.paths = {count + group: path for group, path in own.paths.items()}
         #: the number of the opening marker that a group is; those of plain text come behind them all
         self.ranks = {**dict(enumerate(groups, 1)), **{group: group for group in self.paths}}

@@ -199,10 +199,9 @@ def _agreed(markups: Iterable[str], place: str) -> str:
 
 def _key(samples: list[Sample]) -> str:
     """Under which key calls that are objects hold their arguments, where the shared rule knows it."""
-    slots = [
-        s.text[slot.start : slot.end] for s in samples for call in s.calls for slot in call.head if slot.kind == CALL
-    ]
-    found = {match[1] for text in slots if (match := re.search(r'"(arguments|parameters|args)"\s*:', text))}
+    slots = [(s.text, slot) for s in samples for call in s.calls for slot in call.head if slot.kind == CALL]
+    objects = [text[slot.start : slot.end] for text, slot in slots]
+    found = {match[1] for text in objects if (match := re.search(r'"(arguments|parameters|args)"\s*:', text))}
     return found.pop() if len(found) == 1 else "arguments"
 
 
