@@ -13,7 +13,7 @@ from functools import cached_property
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from .tables import END, Tables, Terminal
+from .tables import END, Tables, Terminal, order
 from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
@@ -172,11 +172,6 @@ class Config:
             advanced = self.automaton.advance(self.stack, END)
             self._ends = None if advanced is None else advanced[1]
         return self._ends
-
-
-def order(terminal: Terminal) -> tuple[int, int, str]:
-    """The order in which terminals are tried: by priority, then the longer pattern first."""
-    return -terminal.priority, -len(terminal.regex), terminal.name
 
 
 class Suspect(NamedTuple):

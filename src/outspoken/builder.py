@@ -207,6 +207,7 @@ class Builder(Bookkeeper):
     def drop(self, arg: str, m: Any, g: int, base: int) -> None:
         """What began was only structure."""
         self.frames.pop()
+        self.after_text = False
 
     def reopen(self, arg: str, m: Any, g: int, base: int) -> None:
         """What just ended is the first part of something larger, which began at the same place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -15,9 +16,9 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from .errors import GrammarError
 from .header import read_header
-from .patterns import UnsafePatternError, first, grows, wide, without_groups
+from .patterns import UnsafePatternError, begins, first, grows, wide, without_groups
 from .sources import own_folder, sources
-from .tables import BROKEN, START, Rule, Tables, Terminal
+from .tables import BROKEN, START, Rule, Tables, Terminal, order
 from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
 
 _LOADING: Any = load_grammar
@@ -59,7 +60,7 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
         states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
-            terminals=terminals,
+            terminals=_widened(terminals, states),
             rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
             states=states,
             frames=frames,
@@ -142,6 +143,18 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     return Terminal(
         name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else ""
     )
+
+
+def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
+    """The terminals with those `wide` that go on where another one, which may stand in the same place, has ended."""
+    markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | ISLANDS], key=order)
+    places = {t.name: {number for number, state in enumerate(states) if t.name in state} for t in markers}
+    found = dict(terminals)
+    for i, terminal in enumerate(markers):
+        shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
+        if not terminal.wide and any(begins(t.regex, terminal.regex) for t in shorter):
+            found[terminal.name] = replace(terminal, wide=True)
+    return found
 
 
 def _states(

@@ -253,7 +253,7 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
         done += tuple([bind(op, group, "", self._handlers) for op in ops])
-        if not done and step.target is self._automaton.home:
+        if not done and self._is_outside(step.target):
             done = (bind(("markup", ""), 0, "", self._handlers),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
@@ -262,7 +262,12 @@ class _Compiler:
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
-        return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
+        ends = bool(room) and step.target.free is None and not spans and not _needs_blank(step.target)
+        return f"{regex}{self.blank if ends else ''}()"
+
+    def _is_outside(self, config: Config) -> bool:
+        """May text for the user stand here, so that a marker before it belongs to nothing?"""
+        return config is self._automaton.home or (config.free is not None and config.free.terminal.short == "TEXT")
 
     def suspect(self, suspect: Suspect, config: Config) -> str:
         """The expression of something that shows that a closing marker is missing."""
@@ -284,6 +289,12 @@ class _Compiler:
             return []
         following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
+
+
+def _needs_blank(config: Config) -> bool:
+    """May white space be a part of a marker that stands here, so that it is not to be skipped?"""
+    firsts = [step.terminal.first for step in config.markers]
+    return not all(firsts) or any(char.isspace() for char in "".join(firsts))
 
 
 def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str, int], ...]:

@@ -158,6 +158,50 @@ def _blank(body: Any) -> bool:
     return all((k is c.CATEGORY and v is c.CATEGORY_SPACE) or (k is c.LITERAL and chr(v).isspace()) for k, v in items)
 
 
+#: How many texts of a pattern are looked at, and what may stand for a character that it leaves open.
+_SHORTEST, _ANY_OF = 64, "x0_ <>{(\"':-"
+
+
+def begins(one: str, other: str) -> bool:
+    """May what one pattern matches be the beginning of what another matches? Asked of the shortest texts of the one."""
+    import regex
+
+    texts = _shortest(list(sre.parse(one)))
+    opened = regex.compile(other)
+    return any((found := opened.match(text, partial=True)) is not None and found.partial for text in texts if text)
+
+
+def _shortest(items: list[Any]) -> list[str]:
+    """The shortest texts that a sequence matches, one for each way through it, look-arounds aside."""
+    texts = [""]
+    for op, value in items:
+        if op is c.BRANCH:
+            found = [text for branch in value[1] for text in _shortest(list(branch))]
+        elif op is c.SUBPATTERN:
+            found = _shortest(list(value[-1]))
+        elif op in REPEATS:
+            found = [text * value[0] for text in _shortest(list(value[2]))] if value[0] else [""]
+        else:
+            found = _characters(op, value)
+        texts = list(dict.fromkeys([text + more for text in texts for more in found]))[:_SHORTEST]
+    return texts
+
+
+def _characters(op: Any, value: Any) -> list[str]:
+    """Some of the characters that an item matches; nothing for one that matches a place."""
+    if op is c.LITERAL:
+        return [chr(value)]
+    if op is c.ANY or op is c.NOT_LITERAL:
+        return [next(char for char in _ANY_OF if op is c.ANY or ord(char) != value)]
+    if op is not c.IN:
+        return [""]
+    if value[0][0] is c.NEGATE:
+        named = {chr(v) if k is c.LITERAL else " " for k, v in value}
+        return [next((char for char in "~" + _ANY_OF if char not in named), "")]
+    kinds = {c.CATEGORY_DIGIT: "0", c.CATEGORY_SPACE: " ", c.CATEGORY_WORD: "x"}
+    return [chr(v) if k is c.LITERAL else chr(v[0]) if k is c.RANGE else kinds.get(v, "~") for k, v in value][:4]
+
+
 def _grows(items: list[Any]) -> bool:
     """Does a sequence grow at its end?"""
     for op, _ in items:
@@ -171,7 +215,9 @@ def _tail_grows(items: list[Any]) -> bool:
         return False
     op, value = items[-1]
     if op in REPEATS:
-        return _repeat_grows(value, items[:-1])
+        if not value[0]:
+            _tail_grows(items[:-1])  # what stands before it may be the end, too, and raises
+        return _repeat_grows(value)
     if op is c.SUBPATTERN:
         return _grows(list(value[-1]))
     if op is c.BRANCH:
@@ -185,7 +231,7 @@ def _tail_grows(items: list[Any]) -> bool:
     return False
 
 
-def _repeat_grows(value: Any, before: list[Any]) -> bool:
+def _repeat_grows(value: Any) -> bool:
     low, high, body = value
     if low == high:
         return _grows(list(body))

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .automaton import Automaton, Config, Transition, order
-from .tables import Terminal
+from .automaton import Automaton, Config, Transition
+from .tables import Terminal, order
 
 #: More configurations than this between two markers are not looked at.
 _MAX_CONFIGS = 300

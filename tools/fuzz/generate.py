@@ -23,7 +23,9 @@ from .spelling import Lexeme, Speller, Spelling, spellings_of
 from .terminals import Place, Token, tokens
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
-_SPELLINGS, _WALKS = 60, 6
+_SPELLINGS, _WALKS = 60, 12
+#: How often a step of a walk leads straight on; it may be a little way round where not.
+_STRAIGHT = 0.85
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,11 @@ class Generator:
 
     @cached_property
     def spellings(self) -> frozenset[Spelling]:
-        """All ways in which the markers of the grammar can be spelled."""
-        terminals = [self.automaton.tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
-        return frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
+        """All ways in which the markers of the grammar can be spelled, but for white space that means nothing."""
+        tables = self.automaton.tables
+        terminals = [tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
+        found = frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
+        return found - {Spelling(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
 
     def response(self, seed: int) -> Response | None:
         """The response of a seed; None where none was found that reads as it was meant."""
@@ -111,7 +115,9 @@ class _Walk:
     def _nearer(self, place: Place, distances: dict[int, int]) -> Place:
         found = [(distances.get(self._map.number(place.after(step))), step) for step in self._choices(place)]
         least = min([distance for distance, _ in found if distance is not None])
-        return self._take(place, self._random.choice([step for distance, step in found if distance == least]))
+        most = least if self._random.random() < _STRAIGHT else least + 2
+        near = [step for distance, step in found if distance is not None and distance <= most]
+        return self._take(place, self._random.choice(near))
 
     def _choices(self, place: Place) -> list[Transition]:
         """The transitions that make sense: an action is not over while it lacks an argument that it needs."""

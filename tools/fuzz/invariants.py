@@ -37,7 +37,7 @@ from outspoken.vocabulary import FREE_TEXT, ISLANDS
 
 from .broken import Broken, require
 from .events import FINISHED, check_events
-from .reference import Meaning, read, said
+from .reference import Meaning, opened_before, read, said
 
 
 @dataclass(frozen=True)
@@ -263,15 +263,22 @@ def check_replay(text: str, how: How, reply: Reply) -> None:
 def check_meaning(text: str, how: How, reply: Reply) -> None:
     """What the strict grammar accepts says what the rules of grammars say, whether repair is allowed or not.
 
-    That is not known where tools or a prefix give it another meaning.
+    Both behind what every prompt ends with, and where the prompt has opened nothing. What is meant is not known where
+    tools or a prefix give a text another meaning.
     """
     if not how.options.keys().isdisjoint(("tools", "prefix")):
         return
-    meaning = read(registry.automaton(how.format), text)
+    automaton = registry.automaton(how.format)
+    require_meant(text, how, reply, read(automaton, text, opened := opened_before(automaton, text)))
+    if opened:
+        how = how.unopened()
+        require_meant(text, how, how.parse(text), read(automaton, text))
+
+
+def require_meant(text: str, how: How, reply: Reply, meaning: Meaning | None) -> None:
+    """The text says what it means, if it means something: without repair, and with it where nothing was damaged."""
     if meaning is None:
         return
-    if registry.header(how.format).opened:
-        how, reply = how.unopened(), how.unopened().parse(text)
     strict = how.parse(text, repair="none")
     require_meaning(strict, meaning)
     if reply.status == "ok" and not reply.diagnostics:
