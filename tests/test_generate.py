@@ -21,7 +21,7 @@ from tools.fuzz import values
 from tools.fuzz.generate import Generator, Response
 from tools.fuzz.map import Map, Step
 from tools.fuzz.patterns import Sampler, branches
-from tools.fuzz.reference import Meaning, read, said
+from tools.fuzz.reference import Meaning, opened_before, read, said
 from tools.fuzz.spelling import Spelling
 
 #: So many seeds take every step of every grammar, in every spelling.
@@ -74,9 +74,28 @@ def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
     assert len(found) >= 54
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
-            reply = parse(response.text, format_, repair=repair)
+            reply = parse(response.text, format_, repair=repair, prefix="")
             assert repr(said(reply)) == repr(response.meaning), response.text
             assert (reply.status, reply.repairs) == ("ok", []), response.text
+
+
+@pytest.mark.parametrize("format_", [name for name in FORMATS if registry.header(name).opened])
+def test_a_response_goes_on_behind_what_its_prompt_ends_with(format_: str) -> None:
+    """Whether it repeats that or not, and whether the caller says it or not, it says the same."""
+    automaton = registry.automaton(format_)
+    opened, repeated = automaton.tables.header.opened, 0
+    for text in [response.text.removeprefix(opened) for response in responses(format_)]:
+        meaning = read(automaton, text, opened)
+        if meaning is None or not opened_before(automaton, text):
+            continue
+        for prefix in (None, opened):
+            assert repr(said(parse(text, format_, repair="none", prefix=prefix))) == repr(meaning), text
+        if read(automaton, opened + text) == meaning:  # and not that what it repeats is text there
+            repeated += 1
+            for prefix in (None, ""):
+                reply = parse(opened + text, format_, repair="none", prefix=prefix)
+                assert repr(said(reply)) == repr(meaning), text
+    assert repeated
 
 
 @every_format
@@ -144,7 +163,8 @@ def test_the_second_reader_reads_the_corpus_as_the_first() -> None:
     for case in CASES:
         if case.options:
             continue
-        meaning = read(registry.automaton(case.format), case.text)
+        automaton = registry.automaton(case.format)
+        meaning = read(automaton, case.text, opened_before(automaton, case.text))
         if meaning is not None:
             accepted += 1
             assert repr(said(case.parse())) == repr(meaning) or case.parse().repairs, case

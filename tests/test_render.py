@@ -60,7 +60,7 @@ def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", CALLING)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(made=st.lists(calls, min_size=1, max_size=3))
 def test_calls_read_back(name: str, made: list[dict[str, Any]]) -> None:
     tools = typed(made)
