@@ -20,6 +20,7 @@ TAGS = {
     "minicpm5": ("<think>", "</think>", "<|im_end|>"),
     "iquest_q1": ("<think>", "</think>", "<|im_end|>"),
     "seed_oss": ("<seed:think>", "</seed:think>", "<seed:eos>"),
+    "hermes": ("<think>", "</think>", "<|im_end|>\n"),
     "hy_v3": ("<think:opensource>", "</think:opensource>", "<｜hy_eos:opensource｜>"),
     "k2_horizon": ("<ifm|think>", "</ifm|think>", "<|im_end|>"),
 }
@@ -31,6 +32,39 @@ def test_a_call_ends_reasoning(name: str) -> None:
     reply = parse("It is upstairs." + render(CALL, name), name, prefix=opener)
     assert (reply.reasoning, reply.text, reply.status) == ("It is upstairs.", "", "ok")
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(CALL.name, CALL.arguments)]
+
+
+#: Other beginnings of reasoning, and other calls that end it: format and text
+CUT = {
+    "plain tags": (
+        "hy_v3",
+        "<think>It is upstairs.<tool_calls><tool_call>find_book<tool_sep>\n<arg_key>title</arg_key>\n"
+        "<arg_value>Lichens</arg_value>\n</tool_call></tool_calls>",
+    ),
+    "a call without its section": (
+        "kimi_k2",
+        "<think>It is upstairs.<|tool_call_begin|>functions.find_book:0<|tool_call_argument_begin|>"
+        '{"title": "Lichens"}<|tool_call_end|>',
+    ),
+    "the first token lost": (
+        "gemma4",
+        'thought\nIt is upstairs.<channel|><|tool_call>call:find_book{title:<|"|>Lichens<|"|>}<tool_call|>',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CUT)
+def test_calls_end_reasoning_in_other_ways(what: str) -> None:
+    name, text = CUT[what]
+    reply = parse(text, name)
+    assert (reply.reasoning, reply.text, reply.status) == ("It is upstairs.", "", "ok")
+    assert [(c.name, c.arguments) for c in reply.tool_calls] == [(CALL.name, CALL.arguments)]
+
+
+def test_a_damaged_closer_is_part_of_reasoning_that_a_call_ends() -> None:
+    call = '<tool_call>\n{"name": "find_book", "arguments": {"title": "Lichens"}}\n</tool_call>'
+    reply = parse(f"<think>\nIt is upstairs.\n</think\n{call}", "hermes")
+    assert (reply.reasoning, len(reply.tool_calls)) == ("It is upstairs.\n</think", 1)
 
 
 @pytest.mark.parametrize("name", TAGS)

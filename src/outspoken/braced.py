@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from .islands import decode
-from .shapes import Shape
+from .shapes import ANY, Shape
 from .values import escape, to_json
 
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
@@ -21,6 +21,8 @@ _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 #: in a bare value, this is the next key rather, and the comma before it is missing
 _NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
 _PLAIN_KEY = re.compile(r"[\w.$\-]+")
+#: how many opening marks may be missing, and how many places are tried for each
+_MAX_UNOPENED, _MAX_PLACES = 8, 8
 
 #: what short bare values and keys are made of
 _SHORT = string.ascii_letters + string.digits + "_.-"
@@ -296,6 +298,32 @@ class BracedScanner:
             value = shape.bare(text) if how == "" else shape.quoted(text)
             self._lead(to_json(value))
             self._put(value)
+
+
+def unopened(text: str, pos: int, mark: str, max_depth: int) -> list[int] | None:
+    """Where marks that open strings are missing in an object, if with them it is one: `{city:Rome<|"|>}`.
+
+    A mark that closes nothing says so; what it closes began behind the punctuation before it, the nearest that will do.
+    """
+    found: list[int] = []
+    end, done = _scanned(text, pos, mark, max_depth)
+    while not done and len(found) < _MAX_UNOPENED and text.startswith(mark, end):
+        last = max(text.rfind(mark, pos, end) + len(mark) - 1, pos)
+        for place in [i for i in range(end, last, -1) if text[i - 1] in ":,["][:_MAX_PLACES]:
+            tried = f"{text[:place]}{mark}{text[place:]}"
+            further, done = _scanned(tried, pos, mark, max_depth)
+            if done or further > end + 2 * len(mark):
+                found.append(place - len(mark) * len(found))
+                text, end = tried, further
+                break
+        else:
+            return None
+    return found if done else None
+
+
+def _scanned(text: str, pos: int, mark: str, max_depth: int) -> tuple[int, bool]:
+    """How far an object can be read, and whether it ends there."""
+    return BracedScanner(mark, max_depth, ANY).feed(text, pos)
 
 
 def overlap(text: str, pos: int, mark: str) -> int:

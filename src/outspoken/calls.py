@@ -27,6 +27,8 @@ class CallBuilder(Builder):
         """Say that a call has begun, if its name is known and it was not said before."""
         if frame.index >= 0 or not frame.name:
             return
+        if self.known is not None and frame.name not in self.known:
+            frame.name = self._meant(frame.name)
         frame.index = self.calls
         self.calls += 1
         if self.events is not None:
@@ -35,6 +37,11 @@ class CallBuilder(Builder):
             held = "".join(frame.parts or ())
             if held:
                 self.events.append(ToolCallDelta(frame.index, held))
+
+    def _meant(self, name: str) -> str:
+        """The tool that a name means: `search.search`, where the tool is called as its own namespace, is `search`."""
+        half = name[: len(name) // 2]
+        return half if self.known is not None and half in self.known and name == f"{half}.{half}" else name
 
     def send(self, frame: Frame, text: str) -> None:
         """More of the arguments, as JSON text. Held until the call is announced."""
@@ -256,6 +263,8 @@ class CallBuilder(Builder):
             return
         if frame.index < 0:
             self.announce(frame)
+        if self.known is not None and name not in self.known:
+            name = self._meant(name)
         if arguments is None:
             arguments = {}
             self.send(frame, "{}")

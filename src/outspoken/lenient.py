@@ -15,6 +15,8 @@ from .tables import Terminal
 
 #: A marker that is as long as this is not met by chance.
 _TELLING = 6
+#: What only tokens hold, and text never does.
+_ALIEN = re.compile(r"<[|｜]|\]<\]")
 _BLANKS = r"\s{0,20}"
 _MAX_CHAINS = 8
 _MAX_LINKS = 8
@@ -85,22 +87,32 @@ def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> lis
 
 
 def _arguments(config: Config) -> list[Suspect]:
-    """The beginning of another argument at the beginning of a line, up to its value."""
+    """The beginning of another argument, up to its value: at the beginning of a line, or anywhere if it is no text."""
     found: list[Suspect] = []
     for closer in config.free.target.markers if config.free else ():
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
             if named is None or not is_telling(opener):
                 continue
-            chain: list[Transition] = [opener, named]
-            while not chain[-1].target.free and len(chain[-1].target.markers) == 1 and len(chain) < _MAX_LINKS:
-                chain.append(chain[-1].target.markers[0])
-            if chain[-1].target.free is not None:
-                parts = [_alone(t) if t is not named else f"({t.terminal.regex})" for t in chain]
-                alarm = _alone(opener)
-                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}"
-                found.append(Suspect(f"(?:{_own(config)}|\\n){_BLANKS.join(parts)}", alarm, first, "argument"))
+            parts = [_alone(opener), f"({named.terminal.regex})", *_to_value(named)]
+            if len(parts) > 2:
+                alien = opener.terminal.canonical.strip()[:2] if _ALIEN.search(opener.terminal.canonical) else ""
+                lead = f"(?:{_own(config)}|\\n{'|' if alien else ''})"
+                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{alien}"
+                found.append(Suspect(lead + _BLANKS.join(parts), _alone(opener), first, "argument"))
     return found
+
+
+def _to_value(named: Transition) -> list[str]:
+    """What leads from an argument's name to its value, as expressions; none where that is not known."""
+    parts: list[str] = []
+    steps = named.target.markers
+    while steps and len(parts) < _MAX_LINKS:
+        parts.append("|".join([_alone(step) for step in steps]))
+        if any(step.target.free or step.target.islands for step in steps):
+            return [f"(?:{part})" if "|" in part else part for part in parts]
+        steps = steps[0].target.markers if len(steps) == 1 else []
+    return []
 
 
 def _own(config: Config) -> str:

@@ -99,9 +99,11 @@ class SpelledNotation:
     typed = True
     mends = False
 
-    def __init__(self, spelling: str, first: str, scanner: Any, read_plain: Any, write: Any) -> None:
+    def __init__(
+        self, spelling: str, first: str, scanner: Any, read_plain: Any, write: Any, unopened: Any = None
+    ) -> None:
         self._spelling, self._first, self._scanner, self._write = spelling, first, scanner, write
-        self._read_plain = read_plain
+        self._read_plain, self._unopened = read_plain, unopened
 
     def scanner(self, max_depth: int, shape: Shape = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
@@ -126,6 +128,22 @@ class SpelledNotation:
         """The value that the scanner found, and its JSON text."""
         return scanner.value, scanner.text
 
+    def supplied(self, text: str, pos: int, max_depth: int, shape: Shape) -> tuple[Any, int, str, list[int]] | None:
+        """A value in which marks are missing: the value, its end, its JSON text, and where they are missing."""
+        places = self._unopened(text, pos, self._spelling, max_depth) if self._unopened else None
+        if not places:
+            return None
+        whole = text
+        for place in reversed(places):
+            whole = f"{whole[:place]}{self._spelling}{whole[place:]}"
+        value, end, said = self.read_at(whole, pos, max_depth, True, shape) or (None, 0, "")
+        return value, end - len(places) * len(self._spelling), said, places
+
+    @property
+    def mark(self) -> str:
+        """What stands round strings, or before tags."""
+        return self._spelling
+
     def write(self, value: Any) -> str | None:
         """A value in this notation; None where it cannot be carried."""
         return self._write(value, self._spelling)
@@ -139,7 +157,9 @@ def notation(short: str, spelling: str) -> Any:
     if short == "BRACED_OBJECT":
         from . import braced
 
-        return SpelledNotation(spelling, "{", braced.BracedScanner, braced.read_plain, braced.write_braced)
+        return SpelledNotation(
+            spelling, "{", braced.BracedScanner, braced.read_plain, braced.write_braced, braced.unopened
+        )
     if short == "TAGGED_OBJECT":
         from . import tagged
 

@@ -13,7 +13,7 @@ from .json_mend import mend
 from .notations import notation_of
 from .shapes import ANY, Shape, shape_of
 from .vocabulary import JSON_FIRST
-from .ways import AMBIGUOUS, BLANK, CUT, JUNK, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
+from .ways import AMBIGUOUS, BLANK, CUT, JUNK, MISSING, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
 
 _MAX_ENDS = 6
 _MAX_READ = 4
@@ -46,6 +46,8 @@ class Values:
             if sound is not None:
                 value, end, text = sound
                 found.append(Edge(0, end, step.target, (Taken(step, at, end, "", value, text),)))
+            elif notation.typed and self._region.cap not in ("none", "notation"):
+                found += self._supplied(at, step, notation, shape)
             if not notation.mends:
                 continue
             if sound is not None and self._is_followed(sound[1], step.target):
@@ -58,6 +60,15 @@ class Values:
                     taken = Taken(step, at, end, "", v.value[0], v.text[1:-1], v.edits, ambiguous=v.runner_up or "")
                     found.append(Edge(_price(v), end, step.target, (taken,)))
         return found
+
+    def _supplied(self, at: int, step: Transition, notation: Any, shape: Shape) -> list[Edge]:
+        """A value in which marks are missing."""
+        read = notation.supplied(self._text, at, self._region.settings.max_depth, shape)
+        if read is None:
+            return []
+        value, end, text, places = read
+        edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
+        return [Edge(MISSING * len(places), end, step.target, (Taken(step, at, end, "", value, text, edits),))]
 
     def _shape(self, name: str) -> Shape:
         """What is known of the arguments of a tool."""

@@ -154,6 +154,14 @@ def _number(text: str, types: frozenset[str], loose: bool) -> int | float | None
     return value if isfinite(value) else None
 
 
+def _escaped(text: str) -> Any:
+    """The value of JSON that is written as inside a string, without the string's quotes; None where it is none."""
+    try:
+        return decode(decode(f'"{text}"', 1), _MAX_DEPTH) if '\\"' in text else None
+    except NotJson:
+        return None
+
+
 def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
     """The list or object that the text is, as JSON or else as Python writes it; `loose` admits tuples and sets."""
     if not text.startswith(("[", "{", "(") if loose else ("[", "{")):
@@ -166,7 +174,7 @@ def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
         try:
             value = decode_python(text, _MAX_DEPTH)
         except NotJson:
-            return None
+            value = _escaped(text) if loose else None
     if not isinstance(value, dict if text[0] == "{" and not loose else (dict, list)):
         return None
     try:
