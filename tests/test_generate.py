@@ -25,7 +25,7 @@ from tools.fuzz.reference import Meaning, opened_before, read, said
 from tools.fuzz.spelling import Spelling
 
 #: So many seeds take every step of every grammar, in every spelling.
-ENOUGH = 700
+ENOUGH = 1500
 
 every_format = pytest.mark.parametrize("format_", FORMATS)
 

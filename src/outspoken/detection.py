@@ -1,8 +1,8 @@
 """Detection: which format is a piece of text in?
 
 Outside of every segment all formats agree: what is no opening marker is text. At an opening marker, the formats that
-have it are tried side by side from there. The first one that reads its segment to the end without damage has it; then
-the next segment is anybody's again, so that a response may mix formats.
+have it are tried side by side from there. Of those that read their segment to the end without damage, the
+one that reads the most has it; then the next segment is anybody's again, so that a response may mix formats.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ class Opening:
         self.name, self._step = name, step
         self._match: Any = None
         self._partial: Any = None
+
+    @property
+    def supplied(self) -> bool:
+        """Is another marker missing before this one?"""
+        return bool(self._step.supplied)
 
     @property
     def regex(self) -> str:
@@ -85,14 +90,17 @@ class Openers:
         return {o.name for o in self._openings(number)}
 
     def at(self, number: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
-        """The formats that have an opening marker here, where the one of a number was found, and the likely ones."""
+        """The formats that have an opening marker here, where the one of a number was found, and the likely ones.
+
+        Unlikely are those for which a marker before this one is missing and, in text that is all there, those that
+        refuse what follows.
+        """
         names: dict[str, bool] = {}
         for opening in self._openings(number):
-            likely = opening.at(text, pos)
-            if likely is not None:
+            goes_on = opening.at(text, pos)
+            if goes_on is not None or (not final and opening.may_come(text, pos)):
+                likely = (goes_on or not final) and not opening.supplied
                 names[opening.name] = names.get(opening.name, False) or likely
-            elif not final and opening.may_come(text, pos):
-                names.setdefault(opening.name, False)
         return list(names), [name for name, likely in names.items() if likely]
 
     def _openings(self, number: int) -> list[Opening]:
@@ -255,7 +263,7 @@ class Detector(Machine):
         group = _watch("find whole", self._lenient, self._edition).ranks[match.lastindex]
         openers = opening_markers(self._lenient, self._edition)
         names, likely = openers.at(group, self.buffer, start, final=final)
-        likely = (likely if final else names) or names
+        likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:
             trial = self._trial(likely[0])
@@ -292,8 +300,8 @@ class Detector(Machine):
             return self._nobody()
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
-        if best.ended and best.says_nothing() and not (final or over or all(t.ended for t in trials)):
-            return False
+        if best.ended and not (final or over or all(t.ended for t in trials)):
+            return False  # another one may read more of it
         if not best.ended and final:
             best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):

@@ -98,11 +98,6 @@ class Trial(Machine):
             return False
         return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
 
-    def says_nothing(self) -> bool:
-        """Has it read markup only?"""
-        self.builder.flush()
-        return not self.builder.segments
-
     def says_more(self) -> bool:
         """Is it known already that what it read is not only text, as it was written?"""
         begins = self.builder.begins()
@@ -116,14 +111,13 @@ class Trial(Machine):
         nothing = not any(s.kind != "text" for s in segments)
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
-        before = self.ended and self.stopped_at() < self.length
         return (
             self.refused is not None,
             not (self.ended or self.whole),
             nothing,
             self.damaged,
             unknown,
-            self.stopped_at() if before else not named,
+            -self.stopped_at() if self.ended or self.whole else not named,
             self.name != first,
             self.name != PLAIN,
             bool(self.automaton.tables.header.like),
