@@ -320,8 +320,14 @@ def check_beginnings(text: str, how: How, whole: Reply, random: Random, most: in
 
 
 def check_detected(text: str, how: How) -> None:
-    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it."""
-    meaning = read(registry.automaton(how.format), text)
+    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it.
+
+    Detection does not know the markers that only a whole response may begin with: such a text is not asked.
+    """
+    automaton = registry.automaton(how.format)
+    if any(re.match(step.terminal.regex, text.lstrip()) for step in automaton.start.ahead):
+        return
+    meaning = read(automaton, text)
     found = How("auto", how.options, how.reason).parse(text)
     if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
         return
