@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from .islands import decode
 from .shapes import ANY, Shape
+from .translated import Translated
 from .values import escape, to_json
 
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
@@ -79,18 +80,11 @@ def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, 
     return None
 
 
-class BracedScanner:
-    """Reads one object in braces that arrives in pieces, and says it in JSON as it comes.
-
-    `broken` says that what was read last can be no such object, whatever follows.
-    """
-
-    #: it tells at once where it can be read no longer, and what it hands on is JSON
-    tells = translates = True
-    plain = None
-    held = 0
+class BracedScanner(Translated):
+    """Reads one object in braces that arrives in pieces, and says it in JSON as it comes."""
 
     def __init__(self, mark: str, max_depth: int, shape: Shape) -> None:
+        super().__init__()
         self._mark, self._max, self._shape = mark, max_depth, shape
         self._bare = _patterns(mark)
         self._want = _VALUE
@@ -99,30 +93,12 @@ class BracedScanner:
         self._reading: str | None = None
         self._pieces: list[str] = []
         self._live = False
-        self._said: list[str] = []
-        self._taken = 0
-        self.broken = False
         self.value: Any = None
 
     @property
     def depth(self) -> int:
         """How many brackets are open."""
         return len(self._levels)
-
-    @property
-    def text(self) -> str:
-        """All that was said, as JSON."""
-        return "".join(self._said)
-
-    def said(self) -> str:
-        """What is said since it was last asked for."""
-        new = "".join(self._said[self._taken :])
-        self._taken = len(self._said)
-        return new
-
-    def finish(self) -> bool:
-        """The text has ended: is the object complete? It never is without its brace."""
-        return False
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         """Read on from `pos`. Returns where reading stopped, and whether the object ended there.

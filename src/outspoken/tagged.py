@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .braced import overlap
 from .shapes import Shape
+from .translated import Translated
 from .values import escape, fits, to_json
 
 _ITEM = "item"
@@ -82,49 +83,27 @@ class _Element:
         self.inner: list[str] = []
 
 
-class TaggedScanner:
+class TaggedScanner(Translated):
     """Reads one object in elements that arrives in pieces, and says it in JSON as far as no element may change that.
 
     What may be repeated, and so become a list, is said at the end.
     """
 
-    #: it tells at once where it can be read no longer, and what it hands on is JSON
-    tells = translates = True
-    plain = None
-    held = 0
-
     def __init__(self, prefix: str, max_depth: int, shape: Shape) -> None:
+        super().__init__()
         self._prefix, self._max = prefix, max_depth
         self._tag = _tag(prefix)
         self._root = _Element("", shape)
         self._root.raw = False
         self._stack = [self._root]
-        self._said: list[str] = []
-        self._taken = 0
         #: of how many elements all was said
         self._sure = 0
-        self.broken = False
         self.value: dict[str, Any] = {}
 
     @property
     def depth(self) -> int:
         """How many elements are open."""
         return len(self._stack) - 1
-
-    @property
-    def text(self) -> str:
-        """All that was said, as JSON."""
-        return "".join(self._said)
-
-    def said(self) -> str:
-        """What is said since it was last asked for."""
-        new = "".join(self._said[self._taken :])
-        self._taken = len(self._said)
-        return new
-
-    def finish(self) -> bool:
-        """The text has ended: is the object complete? It never is without what follows it."""
-        return False
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         """Read on from `pos`. Returns where reading stopped, and whether the object ended there.
