@@ -50,13 +50,17 @@ def test_every_step_and_every_spelling_is_taken(format_: str) -> None:
     generator = Generator(format_)
     steps, spellings = set(generator.map.steps), set(generator.spellings)
     assert steps
-    for seed in range(ENOUGH):
-        found = generator.response(seed)
-        if found is not None:
-            steps -= found.steps
-            spellings -= found.spellings
-        if not steps and not spellings:
-            return
+    for wishes in (True, False):
+        for seed in range(ENOUGH):
+            goal = generator.map.steps[seed % len(generator.map.steps)]
+            if wishes and goal not in steps and goal.terminal not in {spelling.terminal for spelling in spellings}:
+                continue
+            found = generator.response(seed, spellings if wishes else ())
+            if found is not None:
+                steps -= found.steps
+                spellings -= found.spellings
+            if not steps and not spellings:
+                return
     assert (sorted(steps), sorted(spellings, key=str)) == ([], [])
 
 

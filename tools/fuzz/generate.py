@@ -9,6 +9,7 @@ does not hold), those round the place are spelled anew.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -43,7 +44,7 @@ class Response:
 
 
 class Generator:
-    """Makes responses of one format; the same for the same seed."""
+    """Makes responses of one format; the same for the same seed and the same wishes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -58,14 +59,17 @@ class Generator:
         found = frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
         return found - {Spelling(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
 
-    def response(self, seed: int) -> Response | None:
-        """The response of a seed; None where none was found that reads as it was meant."""
+    def response(self, seed: int, wanted: Collection[Spelling] = ()) -> Response | None:
+        """The response of a seed; None where none was found that reads as it was meant.
+
+        Where a marker has spellings that are wanted, it is spelled in one of those.
+        """
         if not self.map.steps:
             return None
         random = Random(f"{self.name} {seed}")
         goal = self.map.steps[seed % len(self.map.steps)]
         for _ in range(_WALKS):
-            walk = _Walk(self, random, strict=random.random() < 0.25)
+            walk = _Walk(self, random, strict=random.random() < 0.25, wanted=wanted)
             walk.walk([goal, *random.sample(self.map.steps, random.randint(0, 2))])
             found = walk.response()
             if found is not None:
@@ -76,9 +80,11 @@ class Generator:
 class _Walk:
     """One walk through the automaton, and what is spelled on the way."""
 
-    def __init__(self, generator: Generator, random: Random, *, strict: bool) -> None:
+    def __init__(
+        self, generator: Generator, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+    ) -> None:
         self._automaton, self._map, self._random, self._strict = generator.automaton, generator.map, random, strict
-        self._speller = Speller(generator.automaton, random, strict=strict)
+        self._speller = Speller(generator.automaton, random, strict=strict, wanted=wanted)
         self._lexemes: list[Lexeme] = []
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -83,10 +84,15 @@ class Lexeme:
 
 
 class Speller:
-    """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand."""
+    """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand.
 
-    def __init__(self, automaton: Automaton, random: Random, *, strict: bool) -> None:
-        self._automaton, self._random, self._strict = automaton, random, strict
+    Of several spellings of a marker, those that are `wanted` come first.
+    """
+
+    def __init__(
+        self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+    ) -> None:
+        self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
         self._actions = automaton.tables.header.actions
         self._sampler = Sampler(random)
 
@@ -128,10 +134,13 @@ class Speller:
     def _marker(self, lexeme: Lexeme) -> None:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
-        if terminal.canonical and self._random.random() < 0.4:
+        wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
+        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4):
             lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
             return
+        self._sampler.wanted = {branch for branch in wanted if branch is not None}
         lexeme.text = self._sampler.sample(terminal.regex)
+        self._sampler.wanted = set()
         lexeme.spelling = tuple([Spelling(terminal.name, branch) for branch in sorted(self._sampler.taken)])
 
     def _free(self, short: str) -> str:
