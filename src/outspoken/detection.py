@@ -78,7 +78,7 @@ class Openers:
     def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
         self.terminals = sorted(terminals.values(), key=order)
         self._found, self._plain = sorted(found, key=lambda o: o.name), plain
-        self._starts = {regex: prefixes(regex, _TOLD) for regex in terminals}
+        self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
         self._groups: dict[int, list[Opening]] = {}
 
     def owners(self, number: int) -> set[str]:
@@ -117,7 +117,7 @@ class Openers:
             for regex, starts in self._starts.items()
             if any(a.startswith(b) or b.startswith(a) for a in own for b in starts)
         }
-        return [o for o in self._found if o.regex in spelled] + self._plain
+        return [o for o in [*self._found, *self._plain] if o.regex in spelled]
 
 
 @registry.remembered
