@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from outspoken import formats
 from tools.checkout import Checkout
 from tools.corpus import Case, cases
 
-__all__ = ["CASES", "CORPUS", "FORMATS", "Case"]
+__all__ = ["CASES", "CORPUS", "FORMATS", "Case", "kin"]
 
 CORPUS = Checkout().corpus
 CASES = cases(Checkout())
 FORMATS = sorted({case.format for case in CASES})
+
+
+def kin(name: str) -> set[str]:
+    """The format, and those that it is said to be like: the names by which its texts may be known."""
+    like = {info.name: info.like for info in formats()}
+    found = {name}
+    while like[name]:
+        name = like[name]
+        found.add(name)
+    return found

@@ -23,6 +23,8 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from outspoken import registry
+
 TESTS = Path(__file__).resolve().parent
 
 settings.register_profile(
@@ -34,6 +36,16 @@ settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 # The syrupy that Python 3.10 can have cannot write these files, so there is nothing to be said of writing them.
 collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
+
+
+@pytest.fixture(autouse=True)
+def only_here() -> Generator[None, None, None]:
+    """Formats that a test adds are forgotten after it."""
+    before = registry.edition()
+    yield
+    if registry.edition() != before:
+        registry.use(None)
+
 
 #: The options that leave tests out.
 NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")

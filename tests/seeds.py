@@ -243,6 +243,32 @@ SEEDS = [
         """,
     ),
     Seed(
+        "wrong spelling of what is written",
+        LARK,
+        "// trim:    text",
+        "// written: yaml",
+        """
+        error[bad-header]: `written` is one of json, words, python
+          --> grammars/arrows.lark:6:1 (offset 119)
+           |
+         6 | // written: yaml
+           | ^^^^^^^^^^^^^^^^
+        """,
+    ),
+    Seed(
+        "wrong indent",
+        LARK,
+        "// trim:    text",
+        "// indent:  deep",
+        """
+        error[bad-header]: `indent` is a number of spaces
+          --> grammars/arrows.lark:6:1 (offset 119)
+           |
+         6 | // indent:  deep
+           | ^^^^^^^^^^^^^^^^
+        """,
+    ),
+    Seed(
         "wrong space",
         LARK,
         "// trim:    text",

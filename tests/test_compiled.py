@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
+from shutil import copy, copytree
 from typing import Any
 
 import pytest
@@ -20,15 +20,21 @@ from outspoken.tables import VERSION, Tables
 from tools import compile as compiler
 
 NAMES = names()
+#: Some that are built in different ways.
+SOME = ("glm_4_5", "harmony", "hermes", "json", "pythonic", "text", "ui_tars")
 CALL = '<tool_call>\n{"name": "save", "arguments": {}}\n</tool_call>'
 OTHER = CALL.replace("tool_call", "use")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A copy of the grammars, which takes their place."""
+    """A copy of some grammars and of all that is shared, which takes the place of all grammars."""
     copied = tmp_path / "grammars"
-    copytree(grammars_folder(), copied)
+    copytree(grammars_folder() / "shared", copied / "shared")
+    (copied / "compiled").mkdir()
+    for path in [grammars_folder() / f"{name}.lark" for name in SOME]:
+        copy(path, copied)
+        copy(compiled_path(path), copied / "compiled")
     registry.use(copied)
     yield copied
     registry.use(None)
@@ -119,7 +125,7 @@ print(loaded, reply.tool_calls[0].name, [name for name in ("lark", "regex", "ric
 
 
 def test_nothing_is_compiled_where_all_is_current(folder: Path, compiled: list[str]) -> None:
-    assert [tables(name).header.format for name in NAMES] == list(NAMES)
+    assert [tables(name).header.format for name in SOME] == list(SOME)
     assert compiled == []
 
 
@@ -192,7 +198,7 @@ def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.Capt
     assert compiler.main([]) == 0
     said = capsys.readouterr()
     assert set(said.out.splitlines()) == {"written: hermes.json", "written: json.json", "removed: gone.json"}
-    assert {path.stem for path in (folder / "compiled").iterdir()} == set(NAMES)
+    assert {path.stem for path in (folder / "compiled").iterdir()} == set(SOME)
 
     assert compiler.main(["--check"]) == 0
     assert compiler.main([]) == 0
@@ -204,7 +210,7 @@ def test_the_tool_makes_the_folder(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "compiled").rename(folder / "moved")
     assert compiler.main([]) == 0
     assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
-    assert len(capsys.readouterr().out.splitlines()) == len(NAMES)
+    assert len(capsys.readouterr().out.splitlines()) == len(SOME)
 
 
 def test_the_tool_says_what_is_wrong_with_a_grammar(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copy, copytree
 
 import pytest
 
+from outspoken.registry import compiled_path
 from tools import docs
 from tools.checkout import Checkout
 from tools.docs import markdown, pages
@@ -128,10 +129,11 @@ Each of these begins a segment of the format; what follows tells the formats tha
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with three formats, of which one is made up, and no pages."""
     made = Checkout(tmp_path)
-    copytree(Checkout().grammars, made.grammars, ignore=ignore_patterns("pages", "compiled", "README.md"))
-    for name in made.names():
-        if name not in ("hermes", "text"):
-            made.grammar(name).unlink()
+    copytree(Checkout().grammars / "shared", made.grammars / "shared")
+    (made.grammars / "compiled").mkdir()
+    for name in ("hermes", "text"):
+        copy(Checkout().grammar(name), made.grammars)
+        copy(compiled_path(Checkout().grammar(name)), made.grammars / "compiled")
     made.grammar("tiny").write_text(GRAMMAR, "utf-8")
     folder = made.corpus / "tiny" / "ok"
     folder.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.cases import CASES, FORMATS
 from tools.checkout import Checkout
 from tools.corpus import cases, sources
 from tools.fuzz import Fuzz, main
+from tools.fuzz.generate import Generator
 from tools.fuzz.invariants import How, check, check_detected, check_reply, pieces
 from tools.fuzz.minimise import minimise
 from tools.fuzz.mutate import CHANGES, Mutator
@@ -25,7 +27,7 @@ from tools.fuzz.report import TITLES, Finding, save
 
 _TEXTS = 60
 #: How many seeds of each format are read.
-_SEEDS = 6
+_SEEDS = 3
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -51,6 +53,8 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str) -> None:
     assert fuzz.texts > 5 * _SEEDS
 
 
+#: What stands between the name and the arguments of a call.
+_CALL = "<|channel|>analysis<|constrain|>xml<|message|>"
 #: Texts that broke a promise once: what the fuzz made of them, and how they were read.
 ONCE_BROKEN: dict[str, tuple[How, str]] = {
     "text of an answer that was told twice": (How(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
@@ -63,6 +67,14 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
     "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
     "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
     "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
+    "white space that was skipped, and that a marker begins with": (
+        How("beam", {"prefix": ""}),
+        f" to=f{_CALL}\nto=g{_CALL}\tto=h{_CALL}",
+    ),
+    "a marker that begins with another one": (
+        How("minicpm5", {"repair": "none"}),
+        '<function name="f"><param name="p"><![CDATA[x]]></param></function>',
+    ),
     "a marker that was cut off and lost": (
         How(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
@@ -221,11 +233,13 @@ def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.Capture
 
 @pytest.mark.usefixtures("clock")
 def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "20"], checkout) == 0
-    assert capsys.readouterr() == (
-        "text: 15 of 15 steps, 5 of 5 spellings\n173 texts in 30 s, 6 a second\nnothing was found\n",
-        "",
-    )
+    assert main(["--runs", "170"], checkout) == 0
+    out, err = capsys.readouterr()
+    generator = Generator("text")
+    steps, spellings = len(generator.map.steps), len(generator.spellings)
+    taken = f"text: {steps} of {steps} steps, {spellings} of {spellings} spellings"
+    assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nnothing was found\n", out)
+    assert err == ""
 
 
 @pytest.mark.usefixtures("clock")

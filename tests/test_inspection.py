@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outspoken import Candidate, FormatInfo, detect, formats, parse
+from tests.cases import kin
 
 HERMES = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 WEATHER = {"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}
@@ -17,24 +18,26 @@ def test_formats_are_listed_by_name() -> None:
 
 
 def test_a_format_says_what_its_grammar_says() -> None:
-    assert FORMATS["hermes"] == FormatInfo(
-        name="hermes",
-        title="Hermes JSON in tool_call tags",
-        models=("Hermes 2 Pro", "Hermes 3", "Qwen2.5", "QwQ", "Qwen3"),
-        aliases=("qwen", "qwen25", "qwen2_5", "qwen3", "qwen3_json"),
-        source="chat templates of NousResearch/Hermes-3-Llama-3.1-8B (tool_use) and Qwen/Qwen2.5-7B-Instruct",
-        example="Let me look that up.\n"
-        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
+    assert FORMATS["hy_v4"] == FormatInfo(
+        name="hy_v4",
+        title="Hunyuan 4 argument pairs",
+        models=("Hy4",),
+        aliases=("hunyuan_4",),
+        source="tool parser of the vendor in vLLM 0.33.0",
+        like="hy_v3",
+        example="Let me look that up.<tool_calls:6124c78e>\n"
+        "<tool_call:6124c78e>get_weather<arg_key:6124c78e>city</arg_key:6124c78e>"
+        "<arg_value:6124c78e>Paris</arg_value:6124c78e></tool_call:6124c78e>\n</tool_calls:6124c78e>",
     )
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_example_of_a_format_is_detected(name: str) -> None:
     example = FORMATS[name].example
-    best = detect(example)[0]
-    assert best.format == name
-    assert best.status == "ok"
-    assert parse(example).format in (name, None)
+    candidates = detect(example)
+    assert candidates[0].status == "ok"
+    assert candidates[0].format in kin(name) or name in [c.format for c in candidates if FORMATS[name].like == "text"]
+    assert parse(example).format in {*kin(name), None}
 
 
 def test_candidates_say_what_speaks_for_them() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import (
@@ -26,7 +26,7 @@ from outspoken import (
     stream,
 )
 from outspoken.detection import Openers
-from tests.cases import CASES, FORMATS, Case
+from tests.cases import CASES, FORMATS, Case, kin
 from tools.fuzz.broken import Broken
 from tools.fuzz.events import check_events
 from tools.fuzz.invariants import (
@@ -42,8 +42,18 @@ from tools.fuzz.invariants import (
     pieces,
 )
 
+# How much is tried does not grow with the number of formats, but for what each of them has alone. What is left out is
+# drawn with a fixed seed for each case or format, and the markers of a format stand in many of its cases: so every
+# place in every marker is still cut, and every hostile text is read at its full size.
+
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_format = pytest.mark.parametrize("format_", FORMATS)
+
+
+def some(items: Iterable[int], name: object, share: float) -> list[int]:
+    """A share of the items, one of them at least, drawn for a name."""
+    drawn = list(items)
+    return sorted(Random(f"{name}").sample(drawn, max(1, round(len(drawn) * share)))) if drawn else []
 
 
 def how(case: Case, format_: str | None = None) -> How:
@@ -56,7 +66,11 @@ def test_everything_that_always_holds(case: Case) -> None:
     check(case.text, how(case))
 
 
-@every_case
+#: In which cases all is asked again where the format is not named; what is asked of the others is below.
+ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
+
+
+@pytest.mark.parametrize("case", [CASES[number] for number in ASKED_AGAIN], ids=str)
 def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) -> None:
     check(case.text, how(case, "auto"))
 
@@ -67,14 +81,16 @@ def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) 
 @every_case
 def test_every_split_in_two(case: Case) -> None:
     whole, text = case.parse(), case.text
-    for at in range(len(text) + 1):
+    for at in some(range(len(text) + 1), case, 0.4):
         assert how(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
 @every_case
 def test_pieces_where_the_format_is_not_named(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
-    for at in range(1, len(text), max(len(text) // 8, 1)):
+    check_reply(whole)
+    check_nothing_lost(whole)
+    for at in some(range(1, len(text), max(len(text) // 8, 1)), case, 0.4):
         assert how(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -91,14 +107,18 @@ def test_stream_is_a_parser_that_is_fed_and_closed() -> None:
 def other_order() -> Iterator[dict[str, Reply]]:
     """The corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
     found = {str(case): case.parse(format="auto") for case in CASES}
-    names, owners = registry.names, Openers.at
+    names, at = registry.names, Openers.at
 
-    def reversed_owners(openers: Openers, group: int, text: str, pos: int) -> list[str]:
-        return owners(openers, group, text, pos)[::-1]
+    def reversed_at(openers: Openers, group: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+        found, likely = at(openers, group, text, pos, final=final)
+        return found[::-1], likely[::-1]
+
+    def reversed_names(edition: int | None = None) -> tuple[str, ...]:
+        return names(edition)[::-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "names", lambda: names()[::-1])
-        patch.setattr(Openers, "at", reversed_owners)
+        patch.setattr(registry, "names", reversed_names)
+        patch.setattr(Openers, "at", reversed_at)
         registry.use(None)
         yield found
     registry.use(None)
@@ -117,7 +137,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 @every_case
 def test_every_beginning(case: Case) -> None:
     calls = case.parse().tool_calls
-    for at in range(len(case.text)):
+    for at in some(range(len(case.text)), case, 0.4):
         reply = case.parse(case.text[:at])
         check_reply(reply)
         # what was repaired may be known to be complete only by what stands behind it
@@ -155,7 +175,7 @@ CALLING = [case for case in CASES if case.name in ("one_call", "two_calls") and 
 def test_format_is_detected(case: Case) -> None:
     found = case.parse(format="auto")
     named = case.parse()
-    assert found.format == case.format
+    assert found.format in kin(case.format)
     assert found.segments == named.segments
 
 
@@ -176,6 +196,7 @@ ALPHABETS = {format_: alphabet(format_) for format_ in FORMATS}
 
 
 @every_format
+@settings(max_examples=max(settings().max_examples * 17 // len(FORMATS), 15))
 @given(data=st.data())
 def test_any_text(format_: str, data: st.DataObject) -> None:
     text = "".join(data.draw(st.lists(st.sampled_from(ALPHABETS[format_]), max_size=30)))
@@ -195,7 +216,8 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 
 # texts that are meant to do harm
 
-SIZE = 20_000
+#: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
+SIZE, LESS = 20_000, 4_000
 REPEATED = [
     *'"\\{[(<`:=| \n',
     "```",
@@ -225,8 +247,10 @@ REPEATED = [
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_hostile_texts(format_: str) -> None:
-    for unit in REPEATED:
-        text = (unit * (SIZE // len(unit) + 1))[:SIZE]
+    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.3)
+    for number, unit in enumerate(REPEATED):
+        size = SIZE if number in long else LESS
+        text = (unit * (size // len(unit) + 1))[:size]
         reply = parse(text, format_)
         check_reply(reply)
         assert How(format_).stream(pieces(text, 7))[1] == reply, unit
@@ -235,8 +259,8 @@ def test_hostile_texts(format_: str) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.name == "one_call"], ids=str)
 def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
-    text = case.text[: len(case.text) // 2] * 100
-    for name in (case.format, "auto"):
+    for name, times in ((case.format, 100), ("auto", 30)):
+        text = case.text[: len(case.text) // 2] * times
         reply = parse(text, name)
         check_reply(reply)
         assert How(name).stream(pieces(text, 7))[1] == reply

@@ -11,7 +11,7 @@ from tools.checkout import Checkout
 from tools.new_format.grammar import Fields, grammar
 from tools.new_format.likeness import likeness, likenesses, located, notations, rendered_notation
 from tools.new_format.notation import Notation
-from tools.new_format.samples import Unclear, slots_of_object, tokens
+from tools.new_format.samples import QUOTED_ID, Unclear, slots_of_object, tokens
 from tools.new_format.trial import scratch, tried
 
 CHECKOUT = Checkout()
@@ -93,20 +93,25 @@ def test_a_notation() -> None:
         "before the value": "</arg_key>\n<arg_value>",
         "value close": "</arg_value>\n",
         "call close": "</tool_call>",
-        "reasoning open": "<think>\n",
-        "reasoning close": "\n</think>\n\n",
+        "reasoning open": "<think>",
+        "reasoning close": "</think>\n",
     }
 
 
 def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, Notation], room: Checkout) -> None:
-    """What a format's renderer writes is enough to make a grammar that writes and reads the same."""
+    """What a format's renderer writes is enough to make a grammar that writes and reads the same.
+
+    White space aside: some formats leave a blank line before the first of several calls, or indent the arguments.
+    """
     for name, told in known.items():
-        text = render(CALLS, name)
+        ids = [{"id": f"{number}"} if QUOTED_ID in told.kinds else {} for number in range(len(CALLS))]
+        calls = [{**call, **id_} for call, id_ in zip(CALLS, ids, strict=True)]
+        text = render(calls, name)
         with tried(room, "made", grammar(told, Fields("made", "t", "m", "s", "e"))):
             reply = parse(text, "made")
             assert reply.diagnostics == [], name
             assert [{"name": c.name, "arguments": c.arguments} for c in reply.tool_calls] == CALLS, name
-            assert render(CALLS, "made") == text, name
+            assert "".join(render(calls, "made").split()) == "".join(text.split()), name
 
 
 @pytest.mark.parametrize("name", FAMILIES)

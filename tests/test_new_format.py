@@ -424,7 +424,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "there": (["hermes"], "`grammars/hermes.lark` is there already, and nothing is overwritten"),
     "unknown_like": (
         ["mine", "--like", "hermos"],
-        "there is no format `hermos`; did you mean `hermes` or `harmony`? (`outspoken formats` lists all 14 names)",
+        "there is no format `hermos`; did you mean `hermes`? (`outspoken formats` lists all 14 names)",
     ),
     "missing": (["mine", "--from", "nowhere.txt"], "cannot read `nowhere.txt`: No such file or directory"),
     "no_template": (["mine", "--template", "nowhere"], "cannot read `nowhere`: No such file or directory"),
@@ -493,7 +493,7 @@ TEMPLATES: dict[str, tuple[str, str, int]] = {
     "json_in_tags": (
         "'<mull>\\n' + m.reasoning_content + '\\n</mull>\\n'",
         filled(EACH, BODY="'\\n<act>\\n' + (c.function | tojson) + '\\n</act>'"),
-        11,
+        10,
     ),
     "tokens": (
         "'<|mull|>' + m.reasoning_content + '<|/mull|>'",
@@ -562,7 +562,7 @@ TEMPLATES: dict[str, tuple[str, str, int]] = {
                 TAIL="'</tool>\\n</use>'",
             ),
         ),
-        11,
+        10,
     ),
     "pairs": (
         "'<think>' + m.reasoning_content + '</think>'",
@@ -588,7 +588,7 @@ TEMPLATES: dict[str, tuple[str, str, int]] = {
                 TAIL="'</do>'",
             ),
         ),
-        9,
+        11,
     ),
     "python": (
         "'<think>' + m.reasoning_content + '</think>'",

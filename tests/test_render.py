@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
+import re
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import Payload, RenderError, Reply, Text, ToolCall, parse, render
+from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
 from outspoken.actions import Click, Complete, Drag, Point, PressKeys, Scroll, TypeText, Wait
-from outspoken.registry import header, names
+from outspoken.registry import automaton, header, names
+from tests.cases import CASES, Case
 
-CALLING = [n for n in names() if n not in ("text", "suggestions", "ui_tars")]
+CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]
+
+THINKING = [n for n in names() if any(r.short == "think" for r in automaton(n).tables.rules)]
+
+#: Terminals of values that have no escapes, so that some string cannot be carried.
+WITHOUT_ESCAPES = {"ARG_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT"}
 
 #: Strings that hold what formats use as markup, and what is hard to quote.
 HOSTILE = [
@@ -23,17 +30,46 @@ HOSTILE = [
     "true", "5", "null", " ", "<think>", "Action: wait()", "SUGGESTED_VALUES: [1]",
 ]  # fmt: skip
 
-texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=6)), max_size=6).map("".join)
-clean = texts.filter(lambda t: t.encode("utf-8", "ignore").decode() == t)
-scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.integers(10**18, 10**30), clean)
-numbers = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: math.isfinite(x) and x == x)
-values: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(scalars, numbers),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(clean, inner, max_size=3)),
-    max_leaves=6,
-)
+
+@cache
+def marks(name: str) -> tuple[str, ...]:
+    """The markers of a format as it writes them: what its free text can least hold."""
+    terminals = automaton(name).tables.terminals.values()
+    return tuple({t.canonical: None for t in terminals if len(t.canonical.strip()) > 1})
+
+
+def has(name: str, terminals: set[str]) -> bool:
+    """Has the format one of the terminals?"""
+    return not terminals.isdisjoint(t.short for t in automaton(name).tables.terminals.values())
+
+
+def is_clean(text: str) -> bool:
+    return text.encode("utf-8", "ignore").decode() == text
+
+
+@cache
+def texts(name: str) -> st.SearchStrategy[str]:
+    """Hostile strings, for this format above all."""
+    parts = st.one_of(st.sampled_from([*HOSTILE, *marks(name)]), st.text(max_size=6))
+    return st.lists(parts, max_size=6).map("".join).filter(is_clean)
+
+
+@cache
+def calls(name: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Calls with arguments of every kind, and hostile strings in them."""
+    clean = texts(name)
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.integers(10**18, 10**30), numbers, clean)
+    values: st.SearchStrategy[Any] = st.recursive(
+        scalars,
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(clean, inner, max_size=3)),
+        max_leaves=6,
+    )
+    names = identifiers if has(name, {"ARG_NAME", *WITHOUT_ESCAPES}) else st.one_of(identifiers, clean)
+    return st.fixed_dictionaries({"name": identifiers, "arguments": st.dictionaries(names, values, max_size=4)})
+
+
 identifiers = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
-calls = st.fixed_dictionaries({"name": identifiers, "arguments": st.dictionaries(identifiers, values, max_size=4)})
 
 
 def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -58,14 +94,29 @@ def typed(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", CALLING)
-@settings(max_examples=60)
-@given(made=st.lists(calls, min_size=1, max_size=3))
-def test_calls_read_back(name: str, made: list[dict[str, Any]]) -> None:
-    tools = typed(made)
+def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
+    """What is rendered, or why it is not."""
     try:
-        text = render(made, name, tools=tools)
-    except RenderError:
+        return render(made, name, tools=tools), ""
+    except RenderError as error:
+        refusal = str(error)
+    assert re.fullmatch(rf"`{name}` (?:cannot carry .+: what it would .+|has no way to write .+)", refusal), refusal
+    return "", refusal
+
+
+def test_every_format_with_calls_is_written() -> None:
+    without = {"text", "deepseek_r1", "suggestions", "ui_tars"}
+    assert without == {name for name in names() if name not in CALLING}
+
+
+@pytest.mark.parametrize("name", CALLING)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_calls_read_back(name: str, data: st.DataObject) -> None:
+    made = data.draw(st.lists(calls(name), min_size=1, max_size=3))
+    tools = typed(made)
+    text, refusal = written(made, name, tools)
+    if refusal:
         assert _may_be_refused(name, made), made
         return
     reply = parse(text, name, tools=tools)
@@ -76,28 +127,42 @@ def test_calls_read_back(name: str, made: list[dict[str, Any]]) -> None:
 
 def _may_be_refused(name: str, made: list[dict[str, Any]]) -> bool:
     """Only formats that write strings as they are may refuse one, and only one that holds markup or needs its type."""
-    if header(name).format in (
-        "hermes",
-        "json",
-        "function_calls_json",
-        "token_markers",
-        "kimi_k2",
-        "deepseek_v3_1",
-        "harmony",
-    ):
+    if not has(name, WITHOUT_ESCAPES):
         return False
     held = [value for call in made for value in call["arguments"].values()]
     bare = any(isinstance(v, str) or (v and isinstance(v, (list, dict))) for v in held)
     return bare or len(typed(made)) < len(made)
 
 
+@pytest.mark.parametrize("name", names())
+@settings(max_examples=20)
+@given(data=st.data())
+def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
+    text, thought = data.draw(texts(name)), data.draw(texts(name))
+    made: list[Any] = [Reasoning(text=thought, span=(0, 0)), Text(text=text, span=(0, 0))]
+    if name in CALLING:
+        made.append(ToolCall(name="set_timer", arguments={"minutes": 12}))
+    made = made[data.draw(st.integers(0, 1)) :]
+    whole, refusal = written(made, name)
+    if refusal:
+        return
+    reply = parse(whole, name, tools=typed([{"name": "set_timer", "arguments": {"minutes": 12}}]))
+    assert reply.text.strip() == text.strip()
+    assert (reply.reasoning or "").strip() == "".join(p.text for p in made if isinstance(p, Reasoning)).strip()
+    assert [c.arguments for c in reply.tool_calls] == [p.arguments for p in made if isinstance(p, ToolCall)]
+
+
 @pytest.mark.parametrize("name", CALLING)
 def test_text_reasoning_and_calls_in_order(name: str) -> None:
     call = ToolCall(name="set_timer", arguments={"minutes": 12, "label": "tea"})
-    made = [Text(text="First the tea.", span=(0, 0)), call, ToolCall(name="read_clock", arguments={})]
-    reply = parse(render(made, name), name)
+    made: list[Any] = [Text(text="First the tea.", span=(0, 0)), call, ToolCall(name="read_clock", arguments={})]
+    if name in THINKING:
+        made.insert(0, Reasoning(text="It takes twelve minutes.", span=(0, 0)))
+    calls = [part for part in made if isinstance(part, ToolCall)]
+    reply = parse(render(made, name), name, tools=typed([{"name": c.name, "arguments": c.arguments} for c in calls]))
+    assert reply.reasoning == ("It takes twelve minutes." if name in THINKING else None)
     assert reply.text.strip() == "First the tea."
-    assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in made[1:]]  # type: ignore[union-attr]
+    assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in calls]
 
 
 @pytest.mark.parametrize("name", sorted(set(names()) - {"json", "pythonic"}))
@@ -106,10 +171,18 @@ def test_the_example_of_a_header_is_canonical(name: str) -> None:
     assert render(parse(example, name), name) == example
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.name == "canonical"], ids=str)
+def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
+    said = [
+        ToolCall(name=s.name, arguments=s.arguments) if isinstance(s, ToolCall) else s for s in case.parse().segments
+    ]
+    assert render(said, case.format) == case.text
+
+
 def test_a_reply_renders_in_another_format() -> None:
     reply = parse('Wait.\n<tool_call>\n{"name": "set_timer", "arguments": {"minutes": 12}}\n</tool_call>', "hermes")
     assert render(reply, "qwen3-coder") == (
-        "Wait.\n<tool_call>\n<function=set_timer>\n<parameter=minutes>\n12\n</parameter>\n</function>\n</tool_call>"
+        "Wait.\n\n<tool_call>\n<function=set_timer>\n<parameter=minutes>\n12\n</parameter>\n</function>\n</tool_call>"
     )
 
 
@@ -141,7 +214,7 @@ def test_a_value_that_a_format_cannot_carry() -> None:
         render({"name": "save", "arguments": {"text": code}}, "qwen3_coder")
     assert (
         str(caught.value)
-        == "`qwen3_coder` cannot carry the call of `save`: what it would write reads back as something else"
+        == "`qwen3_coder` cannot carry `text` of the call of `save`: what it would write reads back as something else"
     )
 
 
@@ -167,3 +240,48 @@ def test_what_is_no_call(wrong: Any) -> None:
 def test_nothing_renders_as_nothing() -> None:
     assert render([], "hermes") == ""
     assert render(Reply(raw="", format=None, segments=[]), "hermes") == ""
+
+
+def test_reasoning_is_closed_where_a_call_may_end_it() -> None:
+    made = [Reasoning(text="Tea.", span=(0, 0)), ToolCall(name="set_timer", arguments={"minutes": 12})]
+    assert render(made, "mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
+
+
+def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> None:
+    made: dict[str, Any] = {"name": "set", "arguments": {"a": "1", "b": -1, "c": True, "d": None, "e": [], "f": {}}}
+    kinds = re.findall(r'key="(.)" type="(\w+)"', render(made, "kimi_k3"))
+    assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
+
+
+def test_what_is_no_string_is_written_as_the_header_says() -> None:
+    made: dict[str, Any] = {"name": "set", "arguments": {"a": True, "b": None, "c": ["x", None], "d": "True"}}
+    assert re.findall(r">\n(.+)\n</p", render(made, "qwen3_coder")) == ["True", "None", '["x", null]', "True"]
+    assert re.findall(r"=\w>(.+)<", render(made, "seed_oss")) == ["True", "None", "['x', None]", "True"]
+    assert re.findall(r"value>(.+)<", render(made, "glm_4_5")) == ["true", "null", '["x", null]', "True"]
+
+
+def test_a_word_of_python_is_not_written_where_it_would_be_a_string() -> None:
+    made = [{"name": "set", "arguments": {"a": value}} for value in ("text", None)]
+    written = render(made, "qwen3_coder")
+    assert re.findall(r"=a>\n(.+)\n<", written) == ["text", "null"]
+
+
+def test_an_id_that_has_no_place_among_the_numbers() -> None:
+    made: list[dict[str, Any]] = [{"name": "f", "id": "ab_7"}, {"name": "g"}, {"name": "h", "id": 'x"'}]
+    assert [call.id for call in parse(render(made, "cohere"), "cohere").tool_calls] == ["ab_7", "1", 'x"']
+
+
+def test_arguments_are_indented_as_the_header_says() -> None:
+    made: dict[str, Any] = {"name": "find", "arguments": {"title": "Moss", "floors": [1]}}
+    lines = render(made, "command_r").splitlines()[4:10]
+    assert [len(line) - len(line.lstrip()) for line in lines] == [8, 8, 12, 12, 16, 12]
+
+
+def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> None:
+    made: list[dict[str, Any]] = [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]
+    assert re.findall(r'index="(\d)"', render(made, "kimi_k3")) == ["1", "2"]
+    assert re.findall(r":(\d)<", render(made, "kimi_k2")) == ["0", "1"]
+
+
+def test_what_the_prompt_has_opened_is_not_written() -> None:
+    assert render([Text(text="Hello.", span=(0, 0))], "functionary_v3_2") == "all\nHello."

@@ -301,8 +301,7 @@ def test_a_stream_that_is_read_otherwise_is_told(tool: Tool, monkeypatch: pytest
 WRONG = {
     "an unknown format": (
         ["squars", "ok/one_call"],
-        "there is no format `squars`; did you mean `squares` or `double_square`?"
-        " (`outspoken formats` lists all 2 names)",
+        "there is no format `squars`; did you mean `squares`? (`outspoken formats` lists all 2 names)",
     ),
     "an unknown case": (
         ["squares", "ok/two"],

@@ -1,91 +1,33 @@
-"""Measure speed, as ratios in one run. Run as `python tools/bench.py [--quick] [SECTION ...]`.
+"""Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`, or as a file.
 
 Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`. Where a peer's parsers can be loaded (a module
-`peers.py` in the folder that OUTSPOKEN_PEERS names, or in `../shared/bench`), `whole` and `stream` compare with them.
-Every figure is the best of many short runs, and what is compared is run in turns, so that a noisy machine disturbs
-both alike.
+`peers.py` in the folder that OUTSPOKEN_PEERS names, or in `../shared/bench`), `whole` and `stream` compare with them,
+for each format in which the peer finds the calls that we find. Every figure is the best of many short runs, and what is
+compared is run in turns, so that a noisy machine disturbs both alike.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from outspoken import StreamParser, Tools, parse
+sys.path.append(str(Path(__file__).parents[1]))  # where it is run as a file
 
-TOOLS: list[dict[str, Any]] = [
-    {
-        "type": "function",
-        "function": {
-            "name": "save_note",
-            "parameters": {
-                "type": "object",
-                "properties": {"title": {"type": "string"}, "copies": {"type": "integer"}, "body": {"type": "string"}},
-            },
-        },
-    }
-]
-#: read once, as the peer is given its tools
-GIVEN = Tools.of(TOOLS)
-SENTENCE = "The ferry to the island leaves at nine and the last one back is at six. "
+from outspoken import StreamParser, parse
+from outspoken.registry import automaton, names
+from tools.bench_peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
 
-#: format, and the peer's module and class for it
-PEERS = {
-    "hermes": ("hermes_detector", "HermesDetector"),
-    "qwen3_coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
-    "deepseek_v3_1": ("deepseekv31_detector", "DeepSeekV31Detector"),
-    "glm_4_5": ("glm4_moe_detector", "Glm4MoeDetector"),
-    "kimi_k2": ("kimik2_detector", "KimiK2Detector"),
-    "pythonic": ("pythonic_detector", "PythonicDetector"),
-}
-
-
-def body(size: int) -> str:
-    """Prose of about so many characters."""
-    return (SENTENCE * (size // len(SENTENCE) + 1))[:size].strip()
-
-
-def response(format_: str, calls: int, size: int) -> str:
-    """A response with some calls, whose longest argument has about `size` characters."""
-    lead = "I will write that down."
-    values = [{"title": f"Ferry {i}", "copies": i + 1, "body": body(size)} for i in range(calls)]
-    texts = [json.dumps(v) for v in values]
-    if format_ == "hermes":
-        blocks = [f'<tool_call>\n{{"name": "save_note", "arguments": {t}}}\n</tool_call>' for t in texts]
-        return "\n".join([lead, *blocks])
-    if format_ == "qwen3_coder":
-        rows = ["".join([f"<parameter={k}>\n{v}\n</parameter>\n" for k, v in value.items()]) for value in values]
-        blocks = [f"<tool_call>\n<function=save_note>\n{row}</function>\n</tool_call>" for row in rows]
-        return "\n".join([lead, *blocks])
-    if format_ == "deepseek_v3_1":
-        blocks = [f"<｜tool▁call▁begin｜>save_note<｜tool▁sep｜>{t}<｜tool▁call▁end｜>" for t in texts]
-        return f"{lead}<｜tool▁calls▁begin｜>{''.join(blocks)}<｜tool▁calls▁end｜>"
-    if format_ == "glm_4_5":
-        pairs = [
-            [f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>\n" for k, v in value.items()] for value in values
-        ]
-        return "\n".join([lead, *[f"<tool_call>save_note\n{''.join(pair)}</tool_call>" for pair in pairs]])
-    if format_ == "kimi_k2":
-        opener, argument, closer = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
-        blocks = [f"{opener}functions.save_note:{i}{argument}{t}{closer}" for i, t in enumerate(texts)]
-        return f"{lead}<|tool_calls_section_begin|>{''.join(blocks)}<|tool_calls_section_end|>"
-    written = [f"save_note({', '.join([f'{k}={v!r}' for k, v in value.items()])})" for value in values]
-    return f"[{', '.join(written)}]"
-
-
-#: calls and size of the longest argument of the typical responses: about 0.25, 0.9 and 2 KB
-TYPICAL = ((1, 60), (2, 260), (3, 520))
+#: what is streamed: one call with arguments of 4 KB
+STREAMED = ((1, 4096),)
 
 
 def turns(functions: list[Callable[[], Any]], rounds: int, longest: float = 4.0) -> list[float]:
@@ -124,58 +66,12 @@ def show_means(ratios: list[float], digits: int) -> None:
         print(f"  {'geometric mean without the most extreme':60} {mean(rest):7.{digits}f}")
 
 
-def load_peers() -> Any:
-    """The module that loads the peer's parsers, or None."""
-    folder = Path(os.environ.get("OUTSPOKEN_PEERS", Path(__file__).parents[2] / "shared" / "bench"))
-    if not (folder / "peers.py").exists():
-        return None
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module("peers")
-    except Exception as error:  # whatever keeps a peer from loading, the rest can be measured
-        print(f"(the peer's parsers cannot be loaded: {error})")
-        return None
-
-
-def peer(peers: Any, format_: str) -> tuple[Any, Any]:
-    """The peer's parser class for a format, and its tools."""
-    module, name = PEERS[format_]
-    tools = [peers.Tool(function=peers.Function(**t["function"])) for t in TOOLS]
-    return getattr(importlib.import_module(f"sglang.srt.function_call.{module}"), name), tools
-
-
 def reader(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
     """A function that reads whole responses."""
     return lambda: [parse(text, format_, tools=GIVEN) for text in texts]
 
 
-def peers_reader(peers: Any, texts: list[str], format_: str) -> Callable[[], Any]:
-    """A function with which the peer reads whole responses."""
-    maker, tools = peer(peers, format_)
-    return lambda: [maker().detect_and_parse(text, tools) for text in texts]
-
-
-def whole(peers: Any, rounds: int) -> None:
-    """Whole responses: microseconds, and the ratio to the peer."""
-    print("\nwhole responses, three sizes together        ours µs   peer µs   ratio")
-    ratios: list[float] = []
-    for name in PEERS:
-        texts = [response(name, *typical) for typical in TYPICAL]
-        functions = [reader(texts, name)]
-        if peers:
-            functions.append(peers_reader(peers, texts, name))
-        times = turns(functions, rounds)
-        ratios.append(times[0] / times[-1])
-        print(
-            f"  {name:40} {times[0] * 1e6:9.1f} {times[-1] * 1e6:9.1f} {ratios[-1]:7.2f}"
-            if peers
-            else f"  {name:40} {times[0] * 1e6:9.1f}"
-        )
-    if peers:
-        show_means(ratios, 2)
-
-
-def streamer(pieces: list[str], format_: str) -> Callable[[], Any]:
+def streamer(pieces: list[str], format_: str = "auto") -> Callable[[], Any]:
     """A function that reads pieces to the end."""
 
     def run() -> None:
@@ -187,41 +83,49 @@ def streamer(pieces: list[str], format_: str) -> Callable[[], Any]:
     return run
 
 
-def peers_streamer(peers: Any, pieces: list[str], format_: str) -> Callable[[], Any]:
-    """A function with which the peer reads pieces to the end."""
-    maker, tools = peer(peers, format_)
+def show_peers(rows: Iterable[tuple[Case, list[float]]], digits: int) -> None:
+    """Our times beside the peer's in microseconds, each with the ratio, and the means."""
+    ratios: list[float] = []
+    for case, times in rows:
+        line = f"  {case.format:40} {times[0] * 1e6:9.{digits - 1}f}"
+        if len(times) > 1:
+            ratios.append(times[0] / times[1])
+            line += f" {times[1] * 1e6:9.{digits - 1}f} {ratios[-1]:7.{digits}f}"
+        note = case.note()
+        print(f"{line}   ({note})" if note else line, flush=True)
+    if ratios:
+        show_means(ratios, digits)
 
-    def run() -> None:
-        detector = maker()
-        for piece in pieces:
-            detector.parse_streaming_increment(piece, tools)
 
-    return run
+def whole(peers: Any, rounds: int) -> None:
+    """Whole responses: microseconds, and the ratio to the peer."""
+    print("\nwhole responses, three sizes together        ours µs   peer µs   ratio")
 
+    def rows() -> Iterable[tuple[Case, list[float]]]:
+        for name in PEERS:
+            case = Case(peers, name, TYPICAL)
+            functions = [reader(case.texts, name)]
+            if case.peer:
+                functions.append(case.peer.reader(case.texts))
+            yield case, turns(functions, rounds)
 
-def cut(text: str) -> list[str]:
-    """A text in pieces of four characters."""
-    return [text[i : i + 4] for i in range(0, len(text), 4)]
+    show_peers(rows(), 2)
 
 
 def stream(peers: Any, rounds: int) -> None:
     """Streams in pieces of four characters, with arguments of 4 KB."""
     print("\nstreamed, pieces of 4, 4 KB of arguments     µs/piece      peer   ratio")
-    ratios: list[float] = []
-    for name in PEERS:
-        pieces = cut(response(name, 1, 4096))
-        functions = [streamer(pieces, name)]
-        if peers:
-            functions.append(peers_streamer(peers, pieces, name))
-        times = [t / len(pieces) for t in turns(functions, max(rounds // 8, 2))]
-        ratios.append(times[0] / times[-1])
-        print(
-            f"  {name:40} {times[0] * 1e6:9.2f} {times[-1] * 1e6:9.2f} {ratios[-1]:7.3f}"
-            if peers
-            else f"  {name:40} {times[0] * 1e6:9.2f}"
-        )
-    if peers:
-        show_means(ratios, 3)
+
+    def rows() -> Iterable[tuple[Case, list[float]]]:
+        for name in PEERS:
+            case = Case(peers, name, STREAMED, stream=True)
+            pieces = case.pieces()
+            functions = [streamer(pieces, name)]
+            if case.peer:
+                functions.append(case.peer.streamer(pieces))
+            yield case, [t / len(pieces) for t in turns(functions, max(rounds // 4, 2))]
+
+    show_peers(rows(), 3)
 
 
 def growth(_: Any, rounds: int) -> None:
@@ -230,14 +134,12 @@ def growth(_: Any, rounds: int) -> None:
     for name in PEERS:
         small, large = cut(response(name, 1, 4096)), cut(response(name, 1, 65536))
         times = turns([streamer(small, name), streamer(large, name)], max(rounds // 8, 2))
-        print(f"  {name:60} {times[1] / len(large) / (times[0] / len(small)):7.2f}")
+        print(f"  {name:60} {times[1] / len(large) / (times[0] / len(small)):7.2f}", flush=True)
 
 
 def text(_: Any, rounds: int) -> None:
     """Free text without markers, as a ratio to one search over it for the format's opening markers."""
     import regex
-
-    from outspoken.registry import automaton
 
     print("\nfree text of 64 KB, to one search for its markers")
     prose = body(65536)
@@ -246,29 +148,35 @@ def text(_: Any, rounds: int) -> None:
         markers = [t.terminal.regex for t in (home.free.target if home.free else home).markers]
         search = regex.compile("|".join([f"(?:{m})" for m in markers])).search
         times = turns([partial(parse, prose, name), partial(search, prose)], rounds)
-        print(f"  {name:60} {times[0] / times[1]:7.2f}")
+        print(f"  {name:60} {times[0] / times[1]:7.2f}", flush=True)
 
 
 def detect(_: Any, rounds: int) -> None:
     """Reading with the format open, as a ratio to reading with the format named."""
-    print("\nformat open, to format named")
-    for name in PEERS:
+    print("\nformat open, to format named                                whole  stream")
+    ratios: list[tuple[float, float]] = []
+    for name in names():
         texts = [response(name, *typical) for typical in TYPICAL]
-        times = turns([reader(texts), reader(texts, name)], rounds)
-        print(f"  {name:60} {times[0] / times[1]:7.2f}")
+        once = turns([reader(texts), reader(texts, name)], rounds)
+        pieces = cut(response(name, *STREAMED[0]))
+        pieced = turns([streamer(pieces), streamer(pieces, name)], max(rounds // 8, 2))
+        ratios.append((once[0] / once[1], pieced[0] / pieced[1]))
+        found = parse(texts[-1], tools=GIVEN).format
+        note = "" if found == name else f"   (read as {found})"
+        print(f"  {name:57} {ratios[-1][0]:7.2f} {ratios[-1][1]:7.2f}{note}", flush=True)
+    print(f"  {'geometric mean':57} {mean([r[0] for r in ratios]):7.2f} {mean([r[1] for r in ratios]):7.2f}")
 
 
 def imports(_: Any, rounds: int) -> None:
     """Whole processes, as ratios to one that imports pydantic."""
     print("\nwhole processes, to `import pydantic`")
-    first = (
-        'import outspoken; outspoken.parse(\'<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>\', \'hermes\')'
-    )
+    call = '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>'
     programs = {
         "import pydantic": "import pydantic",
         "one pydantic model": "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int",
         "import outspoken": "import outspoken",
-        "import outspoken, first parse": first,
+        "first parse, format named": f"import outspoken; outspoken.parse('{call}', 'hermes')",
+        "first parse, format open": f"import outspoken; outspoken.parse('{call}')",
     }
     with tempfile.TemporaryDirectory() as cache:
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}

@@ -19,7 +19,7 @@ _FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
-_OVERRIDE = re.compile(r"^%override[ \t]+[?!]?(\w+)[^:\n]*:(.*)$", re.MULTILINE)
+_OVERRIDE = re.compile(r"^%override[ \t]+[?!]?(\w+)[^:\n]*:((?:.*\n[ \t|]+)*.*)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^%.*$", re.MULTILINE)
 
 

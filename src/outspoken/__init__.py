@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from .inspection import Candidate, FormatInfo, detect, formats
     from .json_reading import JsonLimitError, JsonReading, read_json
+    from .loading import load_format
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -91,6 +92,7 @@ _HOMES = {
     ],
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
+    "loading": ["load_format"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -145,6 +147,7 @@ __all__ = [
     "astream",
     "detect",
     "formats",
+    "load_format",
     "parse",
     "parse_api_response",
     "read_api_response",

@@ -17,7 +17,7 @@ def parse(
     format: str = "auto",
     *,
     tools: Any = None,
-    prefix: str = "",
+    prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
     finish_reason: str | None = None,
@@ -28,7 +28,8 @@ def parse(
     `format` is a format's name or alias, or "auto": each segment is then read by the format that its text fits.
     `tools` are the tools that the model was given: OpenAI or Anthropic dicts, pydantic models, annotated callables;
     their schemas give the types of arguments that are written as bare text. `prefix` is what the prompt had already
-    opened (`<think>` and a line break): it is read first, and is no part of the spans.
+    opened (`<think>` and a line break): it is read first, and is no part of the spans. Without it, it is what the
+    format's prompts always end with, unless the response begins with that itself; "" says that nothing was opened.
 
     `repair` says how far damage may be repaired, each step with the ones before it: "none"; "notation", where there is
     one reading only (a trailing comma in JSON); "structure", missing brackets and commas, and from here on missing
@@ -48,7 +49,7 @@ def stream(
     format: str = "auto",
     *,
     tools: Any = None,
-    prefix: str = "",
+    prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
     settings: Settings | None = None,
@@ -68,7 +69,7 @@ async def astream(
     format: str = "auto",
     *,
     tools: Any = None,
-    prefix: str = "",
+    prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
     settings: Settings | None = None,

@@ -7,10 +7,13 @@ once and kept. Parsing is then a walk from configuration to configuration.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import cached_property
+from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from .tables import END, Tables, Terminal
+from .tables import END, Tables, Terminal, order
 from .vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
@@ -53,55 +56,102 @@ class Config:
 
     `free` is the transition over free text, where that is acceptable; it is then taken for empty text, too. `islands`
     are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
+    `json` holds the first characters of the JSON values that are acceptable here, each with the transition over it.
+    `suspects` is what in the free text before this configuration says that its closing marker is missing, and `alarm`
+    finds what may be one of them.
+
+    All of these are made when they are first asked for.
     """
 
+    free: Transition | None
+    islands: list[Transition]
+    markers: list[Transition]
+    json: dict[str, Transition]
+    suspects: tuple[Suspect, ...]
+    alarm: Any
     __slots__ = (
         "automaton",
         "stack",
         "free",
         "islands",
         "markers",
-        "_ends",
-        "_ahead",
-        "_json",
+        "json",
+        "suspects",
+        "alarm",
+        "before",
         "engines",
         "finder",
         "matcher",
-        "alarm",
-        "suspects",
+        "leader",
+        "_strict",
+        "_linked",
+        "_ends",
+        "_ahead",
     )
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton
         self.stack = stack
+        #: the configuration from which free text leads here
+        self.before: Config | None = None
         self.engines: dict[str, Any] = {}
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
-        #: what in the free text before this configuration says that its closing marker is missing
-        self.suspects: tuple[Suspect, ...] = ()
-        #: finds what may be one of them
-        self.alarm: Any = None
+        self.leader: Any = None
+        self._strict: tuple[Transition | None, list[Transition], list[Transition]] | None = None
+        self._linked = False
         self._ends: tuple[Op, ...] | Literal[False] | None = False
         self._ahead: list[Transition] | None = None
-        self._json: dict[str, Transition] | None = None
-        self.free: Transition | None = None
-        self.islands: list[Transition] = []
-        self.markers: list[Transition] = []
 
-    def link(self) -> None:
-        """Find the transitions. Apart from making, since configurations lead to each other."""
+    def __getattr__(self, name: str) -> Any:
+        """What was not made yet: it is made as a whole, and only then seen, so that threads may share automata."""
+        if name not in _MADE:
+            raise AttributeError(name)
+        with _making:
+            if name in ("suspects", "alarm"):
+                self._suspect()
+            elif not self._linked:
+                self._link()
+        return object.__getattribute__(self, name)
+
+    def strict(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
+        """The transition over free text, and those over islands and markers, as the grammar has them."""
+        with _making:
+            if self._strict is None:
+                self._strict = self._transitions()
+                if self._strict[0] is not None:
+                    self._strict[0].target.before = self
+            return self._strict
+
+    def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
+        free: Transition | None = None
+        islands: list[Transition] = []
+        markers: list[Transition] = []
         for name in self.automaton.tables.states[self.stack[-1]]:
             found = self.automaton.transition(self.stack, name)
             if found is None:
                 continue
             if found.terminal.short in FREE_TEXT:
-                self.free = found
-            elif found.terminal.short in ISLANDS:
-                self.islands.append(found)
+                free = found
             else:
-                self.markers.append(found)
-        self.markers.sort(key=lambda t: order(t.terminal))
+                (islands if found.terminal.short in ISLANDS else markers).append(found)
+        markers.sort(key=lambda t: order(t.terminal))
+        return free, islands, markers
+
+    def _link(self) -> None:
+        free, islands, markers = self.strict()
+        lenience = self.automaton.lenience
+        self.json = {c: t for t in reversed(islands) for c in JSON_FIRST.get(t.terminal.short, ())}
+        self.islands, self.free = islands, free
+        self.markers = [*markers, *lenience.supplied(self)] if lenience else markers
+        self._linked = True
+
+    def _suspect(self) -> None:
+        lenience = self.automaton.lenience
+        found = lenience.suspects(self.before) if lenience and self.before else ()
+        self.alarm = re.compile("|".join(dict.fromkeys([s.alarm for s in found]))).search if found else None
+        self.suspects = found
 
     @property
     def ahead(self) -> list[Transition]:
@@ -110,13 +160,6 @@ class Config:
             later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
             self._ahead = [t for t in self.markers if t.terminal.name not in later] if self.free else []
         return self._ahead
-
-    @property
-    def json(self) -> dict[str, Transition]:
-        """The first characters of the JSON values that are acceptable here, each with the transition over the value."""
-        if self._json is None:
-            self._json = {c: t for t in reversed(self.islands) for c in JSON_FIRST.get(t.terminal.short, ())}
-        return self._json
 
     def on(self, short: str) -> Transition | None:
         """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""
@@ -129,11 +172,6 @@ class Config:
             advanced = self.automaton.advance(self.stack, END)
             self._ends = None if advanced is None else advanced[1]
         return self._ends
-
-
-def order(terminal: Terminal) -> tuple[int, int, str]:
-    """The order in which terminals are tried: by priority, then the longer pattern first."""
-    return -terminal.priority, -len(terminal.regex), terminal.name
 
 
 class Suspect(NamedTuple):
@@ -149,12 +187,28 @@ class Suspect(NamedTuple):
     kind: str
 
 
+_MADE = frozenset({"free", "islands", "markers", "json", "suspects", "alarm"})
+_making = RLock()
+
+
+class Lenience(NamedTuple):
+    """What an automaton recognises beyond its grammar: more markers of a configuration; what is suspect in its text."""
+
+    supplied: Callable[[Config], list[Transition]]
+    suspects: Callable[[Config], tuple[Suspect, ...]]
+
+
 class Automaton:
     """All configurations of one grammar that have been met so far."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, lenience: Lenience | None = None) -> None:
         self.tables = tables
+        self.lenience = lenience
         self._configs: dict[Stack, Config] = {}
+        #: the forced reductions of the states that were asked for
+        self._known: dict[int, int | None] = {}
+        #: what reading the end of the format's prompts leaves, once it was read; False where that cannot be kept
+        self.opened: Any = None
         self.start = self.config((tables.start,))
         #: Where parsing goes on after text: outside every segment.
         self.home = self.start.free.target if self.start.free else self.start
@@ -169,17 +223,24 @@ class Automaton:
 
     @property
     def configs(self) -> list[Config]:
-        """The configurations that have been met so far."""
-        return list(self._configs.values())
+        """All configurations, in the order in which they are met."""
+        found, waiting = [self.start], [self.start]
+        seen = {self.start}
+        while waiting:
+            free, islands, markers = waiting.pop().strict()
+            for step in (*([free] if free else []), *islands, *markers):
+                if step.target not in seen:
+                    seen.add(step.target)
+                    found.append(step.target)
+                    waiting.append(step.target)
+        return found
 
     def config(self, stack: Stack) -> Config:
         """The configuration of a stack of states."""
         try:
             return self._configs[stack]
         except KeyError:
-            found = self._configs[stack] = Config(self, stack)
-            found.link()
-            return found
+            return self._configs.setdefault(stack, Config(self, stack))
 
     def transition(self, stack: Stack, name: str) -> Transition | None:
         """What a terminal does after a stack; None where it is not acceptable, or no terminal."""
@@ -217,9 +278,11 @@ class Automaton:
 
     def _forced(self, state: int) -> int | None:
         """The rule of the one reduction that is possible in a state, whatever comes next."""
-        actions = set(self.tables.states[state].values())
-        only = actions.pop() if len(actions) == 1 else 0
-        return -1 - only if only < 0 else None
+        if state not in self._known:
+            actions = set(self.tables.states[state].values())
+            only = actions.pop() if len(actions) == 1 else 0
+            self._known[state] = -1 - only if only < 0 else None
+        return self._known[state]
 
     def _reduce(self, work: list[int], number: int, ops: list[Op]) -> int:
         """Reduce the stack by a rule, note what that means, and return how far it is from the first alternative."""

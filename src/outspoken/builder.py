@@ -24,6 +24,7 @@ from .header import Header
 from .islands import NotJson, decode
 from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
+from .shapes import ANY, Shape
 from .tools import Tools
 
 
@@ -206,6 +207,7 @@ class Builder(Bookkeeper):
     def drop(self, arg: str, m: Any, g: int, base: int) -> None:
         """What began was only structure."""
         self.frames.pop()
+        self.after_text = False
 
     def reopen(self, arg: str, m: Any, g: int, base: int) -> None:
         """What just ended is the first part of something larger, which began at the same place."""
@@ -267,6 +269,8 @@ class Builder(Bookkeeper):
         message = "this has no place in a call, or stands where one did already; it is left out"
         self.note("unread-entry", message, (frame.start, end), "warning")
         self._ended_at = frame.start
+        if not self.frames:
+            self.settle(frame, end)
 
     def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:
         """A marker payload is complete."""
@@ -289,6 +293,10 @@ class Builder(Bookkeeper):
         call = self.frames[-1]
         call.id = self.slice(frame.start, base + m.end(g))
         call.name = frame.name or call.name
+
+    def markup(self, arg: str, m: Any, g: int, base: int) -> None:
+        """A marker stood in text that belongs to nothing else, as one that ends a turn."""
+        self.after_text = False
 
     # operations: fields and tokens
 
@@ -345,6 +353,10 @@ class Builder(Bookkeeper):
 
     def island_piece(self, role: str, text: str) -> None:
         """A piece of an island that is still being read."""
+
+    def shape(self, role: str) -> Shape:
+        """What the tool's schema says of an island that begins here."""
+        return ANY
 
     def no_value(self) -> None:
         """A bare value has ended; it is the empty text if nothing stood there."""

@@ -10,6 +10,7 @@ from .construct import given, make, set_extra, set_given, set_private, set_value
 from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .islands import NotJson, decode
 from .replies import ToolCall
+from .shapes import Shape, shape_of
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json
 
 _GIVEN = given(ToolCall)
@@ -26,6 +27,8 @@ class CallBuilder(Builder):
         """Say that a call has begun, if its name is known and it was not said before."""
         if frame.index >= 0 or not frame.name:
             return
+        if self.known is not None and frame.name not in self.known:
+            frame.name = self._meant(frame.name)
         frame.index = self.calls
         self.calls += 1
         if self.events is not None:
@@ -34,6 +37,11 @@ class CallBuilder(Builder):
             held = "".join(frame.parts or ())
             if held:
                 self.events.append(ToolCallDelta(frame.index, held))
+
+    def _meant(self, name: str) -> str:
+        """The tool that a name means: `search.search`, where the tool is called as its own namespace, is `search`."""
+        half = name[: len(name) // 2]
+        return half if self.known is not None and half in self.known and name == f"{half}.{half}" else name
 
     def send(self, frame: Frame, text: str) -> None:
         """More of the arguments, as JSON text. Held until the call is announced."""
@@ -106,8 +114,10 @@ class CallBuilder(Builder):
         frame.bare.append(piece)
         if self.events is None:
             return
-        if frame.sending:
-            self.send(frame, escape(piece))
+        if frame.sending and frame.parts is not None:
+            text = encode_basestring(piece)[1:-1]
+            frame.parts.append(text)
+            self.events.append(ToolCallDelta(frame.index, text))
             return
         if frame.index < 0 or len(frame.head) == 8:
             return
@@ -194,6 +204,12 @@ class CallBuilder(Builder):
             return None
         return self.tools.types(frame.name, frame.key)
 
+    def shape(self, role: str) -> Shape:
+        """What the tool's schema says of an island that begins here."""
+        frame = self.frames[-1] if self.frames else Frame()
+        key = None if role == "arguments" else frame.key
+        return shape_of(self.tools, frame.name, key, self.header.values)
+
     def _lead(self, frame: Frame) -> str:
         """What stands before an argument's value in the JSON text."""
         return f"{', ' if frame.arguments else '{'}{to_json(frame.key or '')}: "
@@ -247,6 +263,8 @@ class CallBuilder(Builder):
             return
         if frame.index < 0:
             self.announce(frame)
+        if self.known is not None and name not in self.known:
+            name = self._meant(name)
         if arguments is None:
             arguments = {}
             self.send(frame, "{}")

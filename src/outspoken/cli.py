@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("parse", help="read a response and show what is in it")
     _add_input(command)
-    command.add_argument("--prefix", default="", help=r"what the prompt had opened already (`<think>\n`)")
+    command.add_argument("--prefix", help=r"what the prompt had opened already (`<think>\n`)")
     command.add_argument("--repair", choices=CAPS, help="how far damage may be repaired; default: strings")
     command.add_argument(
         "--stream",
@@ -119,7 +119,7 @@ def _chunk_size(text: str) -> int:
 
 
 def _parse(given: argparse.Namespace) -> int:
-    options = {**_options(given), "prefix": given.prefix.replace("\\n", "\n"), "repair": given.repair}
+    options = {**_options(given), "prefix": given.prefix and given.prefix.replace("\\n", "\n"), "repair": given.repair}
     if given.stream:
         return _stream(stream(_chunks(given.file, given.stream), **options), as_json=given.json)
     reply = parse(read_text(given.file), **options)

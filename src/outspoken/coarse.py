@@ -102,7 +102,8 @@ def _keys(automaton: Automaton) -> dict[str, bool]:
     for step in [step for config in automaton.configs for step in config.markers]:
         written = step.terminal.canonical.strip()
         if written.startswith('"') and written.endswith('":'):
-            found[written[1:-2]] = any(island.role == "arguments" for island in step.target.islands)
+            key, told = written[1:-2], any(island.role == "arguments" for island in step.target.islands)
+            found[key] = found.get(key, False) or told
     return dict(sorted(found.items()))
 
 

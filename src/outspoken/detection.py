@@ -1,70 +1,147 @@
 """Detection: which format is a piece of text in?
 
 Outside of every segment all formats agree: what is no opening marker is text. At an opening marker, the formats that
-have it are tried side by side from there. The first one that reads its segment to the end without damage has it; then
-the next segment is anybody's again, so that a response may mix formats.
+have it are tried side by side from there. Of those that read their segment to the end without damage, the
+one that reads the most has it; then the next segment is anybody's again, so that a response may mix formats.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import paths, registry
 from .automaton import Automaton, Config, Transition, order
 from .buffer import LEFT
 from .deeds import ActionBuilder
 from .machine import Machine
+from .notations import notation_of
 from .operations import HANDLERS
+from .prefixes import one_of, prefixes
 from .salvage import TRY
 from .tables import Terminal
-from .trials import Trial, is_lenient
+from .trials import PLAIN, Trial, is_lenient
 
-#: The format that reads what no other one claims.
-PLAIN = "text"
+#: How many characters of two markers have to be the same for both to stand at one place.
+_TOLD = 24
 
 
-class Openers(NamedTuple):
-    """The opening markers of all formats, in order.
+class Opening:
+    """An opening marker of a format, and what may follow it."""
 
-    For each there are the formats that have it, and those that spell theirs alike but read it in other places.
-    """
+    __slots__ = ("name", "_step", "_match", "_partial")
 
-    terminals: tuple[Terminal, ...]
-    owners: dict[int, tuple[str, ...]]
-    alike: dict[int, tuple[tuple[Any, tuple[str, ...]], ...]]
+    def __init__(self, name: str, step: Transition) -> None:
+        self.name, self._step = name, step
+        self._match: Any = None
+        self._partial: Any = None
 
-    def at(self, group: int, text: str, pos: int) -> list[str]:
-        """The formats that have an opening marker here, where the one of a group was found."""
-        others = [name for regex, names in self.alike[group] if regex.match(text, pos) for name in names]
-        return sorted({*self.owners[group], *others})
+    @property
+    def supplied(self) -> bool:
+        """Is another marker missing before this one?"""
+        return bool(self._step.supplied)
+
+    @property
+    def regex(self) -> str:
+        """The pattern of the marker."""
+        return self._step.terminal.regex
+
+    def at(self, text: str, pos: int) -> bool | None:
+        """Is what stands here, in text that is all there, more of the format than its marker? None without a marker."""
+        config = self._step.target
+        if self._match is None:
+            following = "|".join([t.terminal.regex for t in config.markers]) if config.free is None else ""
+            blank = config.automaton.tables.ignore
+            source = f"(?:{self._step.terminal.regex}){blank}(?:({following or '(?!)'})|)"
+            self._match = re.compile(source).match
+        match = self._match(text, pos)
+        if match is None:
+            return None
+        end = match.end()
+        if config.free is not None or match.lastindex or end == len(text):
+            return True
+        return any(notation_of(t.terminal).may_begin(text[end]) for t in config.islands)
+
+    def may_come(self, text: str, pos: int) -> bool:
+        """Does the text, of which more may come, end within what may be the marker?"""
+        if self._partial is None:
+            import regex
+
+            self._partial = regex.compile(self.regex).match
+        match = self._partial(text, pos, partial=True)
+        return match is not None and match.partial
+
+
+class Openers:
+    """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
+
+    def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
+        self.terminals = sorted(terminals.values(), key=order)
+        self._found, self._plain = sorted(found, key=lambda o: o.name), plain
+        self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
+        self._groups: dict[int, list[Opening]] = {}
+
+    def owners(self, number: int) -> set[str]:
+        """The formats that have the marker of a number, from 1 on."""
+        return {o.name for o in self._found if o.regex == self.terminals[number - 1].regex}
+
+    def names(self, number: int) -> set[str]:
+        """The formats that may have a marker where the one of a number stands."""
+        return {o.name for o in self._openings(number)}
+
+    def at(self, number: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+        """The formats that have an opening marker here, where the one of a number was found, and the likely ones.
+
+        Unlikely are those for which a marker before this one is missing and, in text that is all there, those that
+        refuse what follows.
+        """
+        names: dict[str, bool] = {}
+        for opening in self._openings(number):
+            goes_on = opening.at(text, pos)
+            if goes_on is not None or (not final and opening.may_come(text, pos)):
+                likely = (goes_on or not final) and not opening.supplied
+                names[opening.name] = names.get(opening.name, False) or likely
+        return list(names), [name for name, likely in names.items() if likely]
+
+    def _openings(self, number: int) -> list[Opening]:
+        """The openings that may stand where the marker of a number does."""
+        found = self._groups.get(number)
+        if found is None:
+            found = self._groups[number] = self._spelled_as(self.terminals[number - 1])
+        return found
+
+    def _spelled_as(self, terminal: Terminal) -> list[Opening]:
+        own = self._starts[terminal.regex]
+        spelled = {
+            regex
+            for regex, starts in self._starts.items()
+            if any(a.startswith(b) or b.startswith(a) for a in own for b in starts)
+        }
+        return [o for o in [*self._found, *self._plain] if o.regex in spelled]
 
 
 @registry.remembered
-def opening_markers(lenient: bool) -> Openers:
-    """The opening markers of the formats in use; the lenient ones are those that damage leaves, too."""
-    plain = [re.compile(t.terminal.regex) for t in registry.automaton(PLAIN, lenient=lenient).home.markers]
-    owners: dict[str, list[str]] = {}
+def opening_markers(lenient: bool, edition: int) -> Openers:
+    """The opening markers of the formats in an edition; the lenient ones are those that damage leaves, too."""
+    own_steps = _home_markers(registry.automaton(PLAIN, lenient=lenient))
+    known = [re.compile(step.terminal.regex) for step in own_steps]
+    codes = [step.target.free is not None and step.target.free.terminal.short == "CODE" for step in own_steps]
+    plain = [Opening(PLAIN, step) for step, is_code in zip(own_steps, codes, strict=True) if not is_code]
     terminals: dict[str, Terminal] = {}
-    for name in registry.names():
+    found: list[Opening] = []
+    for name in registry.names(edition):
         for step in _home_markers(registry.automaton(name, lenient=lenient)):
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             own = step.target.ahead or step.target.islands
-            if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in plain):
-                owners.setdefault(regex, []).append(name)
+            if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
                 terminals[regex] = step.terminal
-    ordered = sorted(terminals.values(), key=order)
-    alike = {
-        i: tuple([(re.compile(o.regex), tuple(owners[o.regex])) for o in ordered if o is not t and _are_alike(o, t)])
-        for i, t in enumerate(ordered, 1)
-    }
-    return Openers(tuple(ordered), {i: tuple(owners[t.regex]) for i, t in enumerate(ordered, 1)}, alike)
+                found.append(Opening(name, step))
+    return Openers(found, terminals, plain)
 
 
-def _are_alike(one: Terminal, other: Terminal) -> bool:
-    """Is one written as the other is, or does it read what the other writes?"""
-    text = other.canonical.lstrip()
-    return bool(text) and (one.canonical.strip() == text.strip() or re.match(one.regex, text) is not None)
+def like(name: str) -> str:
+    """The format that spells its calls as this one does, where its header names one."""
+    return registry.automaton(name).tables.header.like
 
 
 def _home_markers(automaton: Automaton) -> list[Transition]:
@@ -75,25 +152,28 @@ def _home_markers(automaton: Automaton) -> list[Transition]:
 class _Watch:
     """The step of plain text that also stops at every opening marker of every format."""
 
-    def __init__(self, which: str, lenient: bool) -> None:
+    def __init__(self, which: str, lenient: bool, edition: int) -> None:
         import regex
 
-        openers = opening_markers(lenient)
+        openers = opening_markers(lenient, edition)
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
-        count = len(openers.terminals)
-        sources = [f"({t.regex})" for t in openers.terminals]
-        self.find = module.compile("|".join([*sources, own.source])).search
+        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
+        source, groups = one_of(openers.terminals)
+        count = len(groups)
+        both = "|".join(filter(None, (source, own.source)))  # there may be no other format
+        self.find = module.compile(paths.guarded(both, [*openers.terminals, *plain])).search
         self.paths = {count + group: path for group, path in own.paths.items()}
+        #: the number of the opening marker that a group is; those of plain text come behind them all
+        self.ranks = {**dict(enumerate(groups, 1)), **{group: group for group in self.paths}}
         self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
         self.rivals += [(rival, count + group) for rival, group in own.rivals]
-        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
         self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
 
 
 @registry.remembered
-def _watch(which: str, lenient: bool) -> _Watch:
-    return _Watch(which, lenient)
+def _watch(which: str, lenient: bool, edition: int) -> _Watch:
+    return _Watch(which, lenient, edition)
 
 
 class Detector(Machine):
@@ -105,7 +185,11 @@ class Detector(Machine):
     def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
         self._lenient = is_lenient(builder)
+        self._edition = registry.edition()
         self._trials: list[Trial] = []
+        #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
+        #: where all others fail
+        self._unlikely: list[str] = []
         self._barred: int | None = None
         self._begun_at = self._pending_at = self._failed_at = 0
 
@@ -118,7 +202,25 @@ class Detector(Machine):
         self.length += len(chunk)
         for trial in self._trials:
             trial.read_on(chunk, final=False)
+        if len(self._trials) == 1 and self._alone(self._trials[0]):
+            return
         self._run(final=False)
+
+    def _alone(self, trial: Trial) -> bool:
+        """Hand on what the only format that is left says, while it reads on without damage."""
+        builder, own = self.builder, trial.builder
+        if trial.settled or builder.events is None or not trial.says_more():
+            return False
+        if self._pending_at < self._begun_at:
+            self._pass_on(trial)
+        elif own.events:
+            builder.events += own.events
+            own.events.clear()
+        return True
+
+    def take_rest(self, text: str) -> None:
+        """All that is left of the text has arrived; `close` reads it."""
+        (self.feed if self._trials else super().take_rest)(text)
 
     def _run(self, *, final: bool) -> None:
         going = True
@@ -149,7 +251,7 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return _watch(which, self._lenient)
+        return _watch(which, self._lenient, self._edition)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
@@ -158,16 +260,34 @@ class Detector(Machine):
         if not self._may_try(self._begun_at):
             self._failed_at = self._begun_at
             return self._nobody()
-        left, rest = self.buffer[max(start - LEFT, 0) : start], self.buffer[start:]
-        self._trials = [
-            self.trial(name, self.builder, left, self._begun_at)
-            for name in opening_markers(self._lenient).at(match.lastindex, self.buffer, start)
-        ]
-        for trial in self._trials:
-            trial.share(self)
-            trial.proven = self.proven
-            trial.read_on(rest, final=final)
+        group = _watch("find whole", self._lenient, self._edition).ranks[match.lastindex]
+        openers = opening_markers(self._lenient, self._edition)
+        names, likely = openers.at(group, self.buffer, start, final=final)
+        likely = likely or names
+        likely = [name for name in likely if like(name) not in likely]
+        if len(likely) == 1 and final:
+            trial = self._trial(likely[0])
+            if trial.read_through(self.buffer[start:]):
+                return self._settle(trial)
+        self._unlikely = [name for name in names if name not in likely]
+        self._trials = self._started(likely, final=final)
         return False
+
+    def _started(self, names: list[str], *, final: bool) -> list[Trial]:
+        """Trials of formats, which have read all that is there from the opening marker on."""
+        rest = self.tail(self._begun_at)
+        trials = [self._trial(name) for name in names]
+        for trial in trials:
+            trial.read_on(rest, final=final)
+        return trials
+
+    def _trial(self, name: str) -> Trial:
+        """A trial of a format from the opening marker on."""
+        at = self._begun_at - self.base
+        trial = self.trial(name, self.builder, self.buffer[max(at - LEFT, 0) : at], self._begun_at)
+        trial.share(self)
+        trial.proven = self.proven
+        return trial
 
     def _judge(self, *, final: bool) -> bool:
         """Have the trials come to an end? Returns whether there is more to do."""
@@ -180,6 +300,8 @@ class Detector(Machine):
             return self._nobody()
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
         over = self.length - self._begun_at > self.builder.settings.max_hold
+        if best.ended and not (final or over or all(t.ended for t in trials)):
+            return False  # another one may read more of it
         if not best.ended and final:
             best.cut()
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
@@ -195,6 +317,9 @@ class Detector(Machine):
 
     def _sound_first(self, *, final: bool) -> list[Trial]:
         """The trials that may read the segment: those without damage first, and the others where there are none."""
+        if self._unlikely and not any(t.says_more() or not (t.refused or t.failed) for t in self._trials):
+            self._trials += self._started(self._unlikely, final=final)
+            self._unlikely = []
         waiting = [t for t in self._trials if t.refused]
         running = [t for t in self._trials if not (t.refused or t.failed)]
         if len(running) == 1 and running[0].announced and not any(t.announced for t in waiting):
@@ -242,7 +367,7 @@ class Detector(Machine):
             builder.envelope_content = (builder.envelope_content or "") + own.envelope_content
         builder.more = builder.more if own.more is None else own.more
         builder.worsen(own.status)
-        if self.detected is None:
+        if self.detected is None and best.name != PLAIN:
             self.detected = best.name
         self._lead_trims = best.automaton.trims
         self.rewind(best.stopped_at())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
     from .replies import Reply
+
+
+#: A name that is by so much less like what was asked for than the nearest one is not spoken of.
+_FARTHER = 0.06
 
 
 class OutspokenError(Exception):
@@ -21,9 +25,16 @@ class UnknownFormatError(OutspokenError, ValueError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         self.name = name
-        self.nearest = get_close_matches(name.lower().replace("-", "_").replace(".", "_"), names, n=3, cutoff=0.5)
+        self.nearest = _nearest(name.lower().replace("-", "_").replace(".", "_"), names)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "none is near it"
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """The names that come closest, best first; of those that are much further off than the best, none."""
+    found = get_close_matches(name, names, n=3, cutoff=0.5)
+    like = [SequenceMatcher(None, one, name).ratio() for one in found]
+    return [one for one, ratio in zip(found, like, strict=True) if ratio >= like[0] - _FARTHER]
 
 
 class ToolError(OutspokenError, TypeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -15,10 +16,10 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from .errors import GrammarError
 from .header import read_header
-from .patterns import UnsafePatternError, first, grows, wide, without_groups
-from .sources import sources
-from .tables import BROKEN, START, Rule, Tables, Terminal
-from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, short
+from .patterns import UnsafePatternError, begins, first, grows, wide, without_groups
+from .sources import own_folder, sources
+from .tables import BROKEN, START, Rule, Tables, Terminal, order
+from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -29,11 +30,17 @@ def compile_grammar(path: Path) -> Tables:
 
     Conflicts are errors: a format that can be read two ways is not a format.
     """
-    text = path.read_text("utf-8")
+    return compile_text(path.read_text("utf-8"), path, recorded=sources(path))
+
+
+def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = None) -> Tables:
+    """Compile the text of a grammar, which imports as if it were the file at `path`, or from the library's own."""
     header = read_header(text, str(path))
     starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
-        lark = Lark(text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts)
+        lark = Lark(
+            text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts, import_paths=[_imported]
+        )
         analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
         raise GrammarError(str(path), _plain(str(error))) from error
@@ -53,18 +60,28 @@ def compile_grammar(path: Path) -> Tables:
         states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
-            terminals=terminals,
+            terminals=_widened(terminals, states),
             rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
             states=states,
             frames=frames,
             start=start,
             ignore=_optional("|".join(ignored)),
-            sources=sources(path),
+            sources=recorded or {},
             symbol=symbol,
             broken=made,
         )
     assert made is not None
     return made
+
+
+def _imported(base: str | None, grammar: str) -> tuple[str, str]:
+    """The file that a grammar imports from: beside it, or else one of the library's own."""
+    folders = [Path(base)] if base else []
+    for folder in (*folders, own_folder()):
+        path = folder / grammar
+        if path.is_file():
+            return str(path), path.read_text("utf-8")
+    raise FileNotFoundError(2, "there is no such file", grammar)
 
 
 def _analysis(lark: Any, start: str) -> Any:
@@ -110,7 +127,11 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""
-    if written and brief not in FREE_TEXT | ISLANDS:
+    if brief in SPELLED_ISLANDS:
+        canonical = (written and written[0]) or ""
+        if not canonical:
+            raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
+    elif written and brief not in FREE_TEXT | ISLANDS:
         canonical, read = written[0] or "", written[1]
         regex = read or regex
     regex = without_groups(regex)
@@ -122,6 +143,18 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     return Terminal(
         name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else ""
     )
+
+
+def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
+    """The terminals with those `wide` that go on where another one, which may stand in the same place, has ended."""
+    markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | ISLANDS], key=order)
+    places = {t.name: {number for number, state in enumerate(states) if t.name in state} for t in markers}
+    found = dict(terminals)
+    for i, terminal in enumerate(markers):
+        shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
+        if not terminal.wide and any(begins(t.regex, terminal.regex) for t in shorter):
+            found[terminal.name] = replace(terminal, wide=True)
+    return found
 
 
 def _states(

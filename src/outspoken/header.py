@@ -16,6 +16,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
+_WRITTEN = ("json", "words", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,14 @@ class Header:
 
     `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
     `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
-    text) or "text". `opened` is what the prompt ends with in every turn, and so is not written at the start of a
-    response (`<|start|>assistant`); `\\n` stands for a line break. `space` is the coordinate space of points, `actions`
-    maps the format's action names to the vocabulary of actions.
+    text) or "text". `written` says how bare text is written for what is no string: as "json", as that but for Python's
+    `True`, `False` and `None` ("words"), or as "python". `indent` says how far JSON arguments are indented that are
+    written over several lines, 0 that they are written on one. `opened` is what the prompt ends with in every turn,
+    and so is not written at the start of a response (`<|start|>assistant`), and is read before it unless the caller
+    says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
+    model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
+    does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
+    points, `actions` maps the format's action names to the vocabulary of actions.
     """
 
     format: str
@@ -37,7 +43,11 @@ class Header:
     example: str = ""
     trim: frozenset[str] = frozenset()
     values: str = "json"
+    written: str = "json"
+    indent: int = 0
     opened: str = ""
+    anchor: str = ""
+    like: str = ""
     space: str = "px"
     actions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -62,19 +72,7 @@ class Header:
 def read_header(text: str, path: str) -> Header:
     """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read."""
     fields = _fields(text, path)
-    known = {
-        "format",
-        "title",
-        "models",
-        "aliases",
-        "source",
-        "example",
-        "trim",
-        "values",
-        "opened",
-        "space",
-        "actions",
-    }
+    known = Header.__dataclass_fields__
     for key, (line, _) in fields.items():
         if key not in known:
             raise GrammarError(
@@ -88,8 +86,11 @@ def read_header(text: str, path: str) -> Header:
     trim = frozenset(_list(get.get("trim", "")))
     if not trim <= _TRIMMABLE:
         raise GrammarError(path, f"`trim` names {', '.join(sorted(trim - _TRIMMABLE))}", line=fields["trim"][0])
-    if get.get("values", "json") not in _VALUES:
-        raise GrammarError(path, f"`values` is one of {', '.join(_VALUES)}", line=fields["values"][0])
+    for key, choices in (("values", _VALUES), ("written", _WRITTEN)):
+        if get.get(key, "json") not in choices:
+            raise GrammarError(path, f"`{key}` is one of {', '.join(choices)}", line=fields[key][0])
+    if not get.get("indent", "0").isdecimal():
+        raise GrammarError(path, "`indent` is a number of spaces", line=fields["indent"][0])
     return Header(
         format=get["format"],
         title=get.get("title", ""),
@@ -99,7 +100,11 @@ def read_header(text: str, path: str) -> Header:
         example=get.get("example", ""),
         trim=trim,
         values=get.get("values", "json"),
+        written=get.get("written", "json"),
+        indent=int(get.get("indent", "0")),
         opened=get.get("opened", "").replace("\\n", "\n"),
+        anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
+        like=get.get("like", ""),
         space=get.get("space", "px"),
         actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
     )
@@ -122,6 +127,19 @@ def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
         else:
             raise GrammarError(path, "a header line is `// key: value`, or is indented by three spaces", line=number)
     return {key: (line, "\n".join(lines)) for key, (line, lines) in found.items()}
+
+
+def _expression(value: str, path: str, line: int) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise GrammarError(path, f"`anchor` is no regular expression: {error}", line=line) from error
+    return value
+
+
+def one_line(value: str) -> str:
+    """A value as it stands in a field of the header."""
+    return value.replace("\\\n", "\n").replace("\n", "\\n")
 
 
 def _list(value: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class FormatInfo(BaseModel):
     """What the grammar of a format says of it.
 
     `name` and each of the `aliases` is accepted as `parse(text, format=...)`; `example` is a response in the format.
+    `like` is the format that `auto` names where both read a text alike, or "".
     """
 
     model_config = _MODEL
@@ -28,6 +29,7 @@ class FormatInfo(BaseModel):
     models: tuple[str, ...]
     aliases: tuple[str, ...]
     source: str
+    like: str
     example: str
 
 
@@ -61,6 +63,7 @@ def _info(name: str) -> FormatInfo:
         models=header.models,
         aliases=header.aliases,
         source=header.source,
+        like=header.like,
         example=header.example,
     )
 
@@ -68,21 +71,33 @@ def _info(name: str) -> FormatInfo:
 def detect(text: str, *, tools: Any = None) -> list[Candidate]:
     """The formats that a text may be in, best first; empty for plain text.
 
-    Every format reads the text. Those that find nothing but what plain text has (text and reasoning tags) are no
-    candidates; plain text itself is one if there is reasoning. The format that `parse` picks is the first one. The
-    others follow by their damage, then by how much they cover, by whether the tools they call are known, by name.
+    Every format reads the text, as it stands or behind what its prompts open, where that is sound. Those that find
+    nothing but what plain text has (text and reasoning tags) are no candidates, nor are those that find what the
+    format does that they are like; plain text itself is one if there is reasoning. The format that `parse` picks is
+    the first one. The others follow by their damage, then by how much they cover, by whether the tools they call are
+    known, by name.
     """
     given = Tools.of(tools)
     picked = parse(text, tools=given).format
     plain = _found(parse(text, format=PLAIN))
     found: list[Candidate] = []
-    for name in registry.names():
-        reply = parse(text, format=name, tools=given)
-        here = _found(reply)
+    replies = {name: _reading(text, name, given) for name in registry.names()}
+    for name, reply in replies.items():
+        here, like = _found(reply), registry.header(name).like
         foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
-        if here and (here != plain or name == PLAIN) and not foreign:
+        same = like and name != picked and replies[like].status == reply.status and _found(replies[like]) == here
+        if here and (here != plain or name == PLAIN) and not foreign and not same:
             found.append(_candidate(name, reply, given))
     return sorted(found, key=lambda c: (c.format != picked, *_rank(c)))
+
+
+def _reading(text: str, name: str, tools: Tools | None) -> Reply:
+    """What a format reads in a text of which it is not known what the prompt had opened."""
+    reply = parse(text, format=name, tools=tools, prefix="")
+    if reply.reasoning is None and not reply.tool_calls and registry.header(name).opened:
+        behind = parse(text, format=name, tools=tools)
+        return behind if behind.status == "ok" else reply
+    return reply
 
 
 def _found(reply: Reply) -> list[tuple[str, str]]:
@@ -92,7 +107,8 @@ def _found(reply: Reply) -> list[tuple[str, str]]:
 
 
 def _rank(candidate: Candidate) -> tuple[Any, ...]:
-    return STATUSES.index(candidate.status), -candidate.covered, not candidate.known, candidate.format
+    likeness = bool(registry.header(candidate.format).like)
+    return STATUSES.index(candidate.status), -candidate.covered, not candidate.known, likeness, candidate.format
 
 
 def _candidate(name: str, reply: Reply, tools: Tools | None) -> Candidate:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from typing import Any, cast
-
-from .vocabulary import JSON_FIRST
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _QUOTED = re.compile(r'["\\]')
@@ -141,6 +138,8 @@ class JsonScanner:
 
     #: it tells at once where it can be JSON no longer
     tells = True
+    #: what it reads is handed on as it stands
+    translates = False
 
     def __init__(self, max_depth: int) -> None:
         del max_depth  # what nests too deeply is refused when all of it is there
@@ -171,6 +170,11 @@ class JsonScanner:
                 pos, done = self._token(text, pos)
         self.held = 0 if done else max(pos - self._keep, 0)
         return max(pos, begun), done
+
+    @property
+    def plain(self) -> Any:
+        """What finds a character that may not stand in what is being read; None where that is no string."""
+        return _INSIDE.search if self._string and not self._escape else None
 
     def finish(self) -> bool:
         """The text has ended: is the value complete? Only a number or a literal can be."""
@@ -250,70 +254,3 @@ class JsonScanner:
             self.broken = True
             return pos, False
         return pos + 1, False
-
-
-class JsonNotation:
-    """How JSON islands are read."""
-
-    scanner = JsonScanner
-
-    def __init__(self, name: str) -> None:
-        self._first = JSON_FIRST[name]
-
-    def may_begin(self, char: str) -> bool:
-        """May a value of this island begin with the character?"""
-        return char in self._first
-
-    def read_at(self, text: str, pos: int, max_depth: int, final: bool) -> tuple[Any, int, str] | None:
-        """A value that is all there: the value, its end, its JSON text."""
-        found = read_at(text, pos, max_depth)
-        if found is None or (not final and found[1] == len(text) and text[pos] not in '{["'):
-            return None
-        return found
-
-    def decode(self, text: str, max_depth: int) -> Any:
-        """The value of a text that the scanner found. Raises NotJson."""
-        return decode(text, max_depth)
-
-    def as_json(self, text: str, value: Any) -> str:
-        """The JSON text of a value that was read from `text`."""
-        return text
-
-
-@lru_cache(maxsize=1)
-def _python() -> tuple[Any, Any]:
-    """The modules that read Python literals, which few formats need."""
-    from . import python_literals, values
-
-    return python_literals, values.to_json
-
-
-class PythonNotation:
-    """How islands of Python literals are read."""
-
-    def scanner(self, max_depth: int) -> Any:
-        """A scanner for a value that arrives in pieces."""
-        return _python()[0].PythonScanner(max_depth)
-
-    def may_begin(self, char: str) -> bool:
-        """May a literal begin with the character?"""
-        return char != "" and char not in ",)]}=:"
-
-    def read_at(self, text: str, pos: int, max_depth: int, final: bool) -> tuple[Any, int, str] | None:
-        """A value that is all there: the value, its end, its JSON text."""
-        literals, to_json = _python()
-        found = literals.read_at(text, pos, max_depth)
-        if found is None or (not final and found[1] == len(text)):
-            return None
-        return found[0], found[1], to_json(found[0])
-
-    def decode(self, text: str, max_depth: int) -> Any:
-        """The value of a text that the scanner found. Raises NotJson."""
-        return _python()[0].decode(text, max_depth)
-
-    def as_json(self, text: str, value: Any) -> str:
-        """The JSON text of a value that was read from `text`."""
-        return _python()[1](value)
-
-
-NOTATIONS: dict[str, Any] = {**{name: JsonNotation(name) for name in JSON_FIRST}, "PYTHON_VALUE": PythonNotation()}

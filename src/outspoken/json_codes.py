@@ -125,7 +125,11 @@ class Effort:
     @classmethod
     def of(cls, length: int) -> Effort:
         """The effort that a response of so many characters is worth."""
-        return cls(steps=20_000 + 2 * length, search=min(4_000 + length // 2, 40_000))
+        return cls(20_000 + 2 * length, min(4_000 + length // 2, 40_000))
+
+    def copy(self) -> Effort:
+        """As much again, for something else that may spend it."""
+        return Effort(self.steps, self.search, self.spans, self.chars, self.work, self.names)
 
 
 def rung_of(edits: tuple[Edit, ...]) -> str:

@@ -9,49 +9,54 @@ from __future__ import annotations
 
 import re
 
-from .automaton import Automaton, Config, Suspect, Transition
+from .automaton import Config, Lenience, Suspect, Transition
 from .resync import outside_of_call
 from .tables import Terminal
 
 #: A marker that is as long as this is not met by chance.
 _TELLING = 6
+#: What only tokens hold, and text never does.
+_ALIEN = re.compile(r"<[|｜]|\]<\]")
 _BLANKS = r"\s{0,20}"
 _MAX_CHAINS = 8
 _MAX_LINKS = 8
 
 
-def extend(automaton: Automaton) -> None:
-    """Add to an automaton what shows that a marker is missing."""
-    for config in automaton.configs:
-        if config.free is None:
+def supplied(config: Config) -> list[Transition]:
+    """The transitions over what follows an opening marker, in text without it."""
+    free, _, markers = config.strict()
+    if free is None or free.terminal.short != "TEXT":
+        return []
+    found: list[Transition] = []
+    known = {step.terminal.name for step in markers}
+    for opener in markers:
+        begun = [kinds for op, kinds in opener.after if op == "begin"]
+        if not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
             continue
-        if config.free.terminal.short == "TEXT" and not config.free.target.suspects:
-            _supply(config)
-        elif config.free.terminal.short == "ARG_VALUE":
-            suspects = (*_openings(config), *_endings(config), *_arguments(config))
-            config.free.target.suspects = suspects
-            config.free.target.alarm = re.compile("|".join(dict.fromkeys([s.alarm for s in suspects]))).search
+        behind, _, following = opener.target.strict()
+        for step in following:
+            if step.terminal.name in known or step.before or not is_telling(step) or behind:
+                continue
+            known.add(step.terminal.name)
+            written = opener.terminal.canonical
+            after = (*opener.after, ("supply", written), *step.after)
+            found.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
+    return found
+
+
+def suspects(config: Config) -> tuple[Suspect, ...]:
+    """What in a value that begins in a configuration says that its closing marker is missing."""
+    if config.free is None or config.free.terminal.short != "ARG_VALUE":
+        return ()
+    return (*_openings(config), *_endings(config), *_arguments(config))
+
+
+LENIENCE = Lenience(supplied, suspects)
 
 
 def is_telling(step: Transition) -> bool:
     """Is the marker one that is not met by chance?"""
     return len(step.terminal.canonical.strip()) >= _TELLING and step.terminal.short.startswith("_")
-
-
-def _supply(config: Config) -> None:
-    """Recognise what follows an opening marker in text without it."""
-    known = {step.terminal.name for step in config.markers}
-    for opener in list(config.markers):
-        begun = [kinds for op, kinds in opener.after if op == "begin"]
-        if opener.supplied or not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
-            continue
-        for step in opener.target.markers:
-            if step.terminal.name in known or step.before or not is_telling(step) or opener.target.free:
-                continue
-            known.add(step.terminal.name)
-            written = opener.terminal.canonical
-            after = (*opener.after, ("supply", written), *step.after)
-            config.markers.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
 
 
 def _openings(config: Config) -> list[Suspect]:
@@ -82,22 +87,32 @@ def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> lis
 
 
 def _arguments(config: Config) -> list[Suspect]:
-    """The beginning of another argument at the beginning of a line, up to its value."""
+    """The beginning of another argument, up to its value: at the beginning of a line, or anywhere if it is no text."""
     found: list[Suspect] = []
     for closer in config.free.target.markers if config.free else ():
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
             if named is None or not is_telling(opener):
                 continue
-            chain: list[Transition] = [opener, named]
-            while not chain[-1].target.free and len(chain[-1].target.markers) == 1 and len(chain) < _MAX_LINKS:
-                chain.append(chain[-1].target.markers[0])
-            if chain[-1].target.free is not None:
-                parts = [_alone(t) if t is not named else f"({t.terminal.regex})" for t in chain]
-                alarm = _alone(opener)
-                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}"
-                found.append(Suspect(f"(?:{_own(config)}|\\n){_BLANKS.join(parts)}", alarm, first, "argument"))
+            parts = [_alone(opener), f"({named.terminal.regex})", *_to_value(named)]
+            if len(parts) > 2:
+                alien = opener.terminal.canonical.strip()[:2] if _ALIEN.search(opener.terminal.canonical) else ""
+                lead = f"(?:{_own(config)}|\\n{'|' if alien else ''})"
+                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{alien}"
+                found.append(Suspect(lead + _BLANKS.join(parts), _alone(opener), first, "argument"))
     return found
+
+
+def _to_value(named: Transition) -> list[str]:
+    """What leads from an argument's name to its value, as expressions; none where that is not known."""
+    parts: list[str] = []
+    steps = named.target.markers
+    while steps and len(parts) < _MAX_LINKS:
+        parts.append("|".join([_alone(step) for step in steps]))
+        if any(step.target.free or step.target.islands for step in steps):
+            return [f"(?:{part})" if "|" in part else part for part in parts]
+        steps = steps[0].target.markers if len(steps) == 1 else []
+    return []
 
 
 def _own(config: Config) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import islands, paths
+from . import paths
 from .automaton import Config, Transition
+from .islands import NotJson
+from .notations import notation_of
 from .operations import FREE, HANDLERS, Place
 from .paths import bind
 from .salvage import Salvager
@@ -23,21 +25,32 @@ _WATCH = {"find whole": "watch whole", "find long": "watch long", "find partial"
 class Machine(Salvager):
     """Reads one text, whole or in chunks."""
 
+    #: see `_plain_inside`; None after anything else than a piece was read
+    _inner: Any = None
+
     # reading
 
     def read(self, text: str) -> None:
         """Read a whole text, and end."""
         if self.chunks:
-            if text:
-                self.feed(text)
+            self.take_rest(text)
         else:
             self.buffer = text
             self.chunks.append(text)
             self.length += len(text)
         self.close()
 
+    def take_rest(self, text: str) -> None:
+        """All that is left of the text has arrived; `close` reads it."""
+        self.add("".join([*self._blanks, text]))
+        self._blanks.clear()
+
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
+        inner = self._inner
+        if inner is not None and inner(chunk) is None and not chunk.isspace():
+            self._go_on(chunk)
+            return
         if self._waiting:
             # white space behind white space that is held decides nothing
             self._blanks.append(chunk)
@@ -46,19 +59,53 @@ class Machine(Salvager):
             chunk = "".join(self._blanks)
             self._blanks.clear()
             self._waiting = False
-        self._feed(chunk)
+        self._feed(chunk, fresh=inner is None)
         if self.pos < len(self.buffer) and not chunk.strip(BLANK):
             self._waiting = BLANKS.match(self.buffer, self.pos).end() == len(self.buffer)
+        self._inner = self._plain_inside()
 
-    def _feed(self, chunk: str) -> None:
-        free = self.config.free
-        if free is None or self._fresh or self.pos < len(self.buffer) or not self._is_plain(free, chunk):
-            self.add(chunk)
-            if self._island is None or self._island_on(self._island, final=False):
-                self._run(final=False)
-            return
+    def _plain_inside(self) -> Any:
+        """What finds in the next piece a character that may end what is being read; None where any piece may."""
+        island, free = self._island, self.config.free
+        if island is not None:
+            return island.scanner.plain if self.pos == len(self.buffer) else None
+        if free is None or free.target is self.automaton.home or self._fresh or self._lead or self._waiting:
+            return None
+        if self._damage is not None or self._suspect is not None:
+            return None
+        quick, held = self._step(free, "find partial").quick, self.buffer[self.pos :]
+        return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
+
+    def _go_on(self, chunk: str) -> None:
+        """A piece is more of the free text or of the island that is being read; white space at its end may be held."""
+        island, free = self._island, self.config.free
+        held = self.buffer[self.pos :]
         start = self.add_read(chunk)
-        FREE[free.terminal.short](self.builder, chunk, start, self.length)
+        if island is not None:
+            island.pieces.append(chunk)
+            if island.step.role == "arguments" and island.pieces[0][0] == "{":
+                self.builder.island_piece("arguments", chunk)
+        elif free is not None:
+            role = free.terminal.short
+            if held:
+                chunk, start = held + chunk, start - len(held)
+            if chunk[-1] in BLANK and role in self._trims:
+                text = chunk.rstrip(BLANK)
+                self.pos -= len(chunk) - len(text)
+                chunk = text
+            FREE[role](self.builder, chunk, start, start + len(chunk))
+
+    def _feed(self, chunk: str, *, fresh: bool) -> None:
+        """Read a piece; where it is `fresh`, nobody has looked at it yet."""
+        free = self.config.free
+        within = fresh and not self._fresh and self.pos == len(self.buffer)
+        if within and free is not None and self._is_plain(free, chunk):
+            start = self.add_read(chunk)
+            FREE[free.terminal.short](self.builder, chunk, start, self.length)
+            return
+        self.add(chunk)
+        if self._island is None or self._island_on(self._island, final=False):
+            self._run(final=False)
 
     def _is_plain(self, free: Transition, chunk: str) -> bool:
         """In the middle of free text: is a piece more of it, and nothing that may begin a marker?"""
@@ -81,6 +128,7 @@ class Machine(Salvager):
 
     def _run(self, *, final: bool) -> None:
         going = True
+        self._inner = None
         while going:
             if final and self._island is None and self._damage is None and self._suspect is None:
                 self._sprint(stop=False)
@@ -242,7 +290,7 @@ class Machine(Salvager):
         if pos == len(buffer):
             return False
         for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
+            notation = notation_of(step.terminal)
             if notation.may_begin(buffer[pos]):
                 return self._island_at(step, notation, final=final)
         if final and self._is_cut(config, pos):
@@ -263,13 +311,14 @@ class Machine(Salvager):
     def _island_at(self, step: Transition, notation: Any, *, final: bool) -> bool:
         """An island begins here."""
         builder = self.builder
-        found = notation.read_at(self.buffer, self.pos, self._depth, final)
+        shape = self._shape(step, notation)
+        found = notation.read_at(self.buffer, self.pos, self._depth, final, shape)
         if found is not None:
             start, end = self.pos, found[1]
             builder.last, builder.last_text = found[0], found[2]
             self._land(step, start, end)
             return True
-        self._island = Island(step, notation.scanner(self._depth), self.base + self.pos)
+        self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
         return True
 
     def _island_on(self, island: Island, *, final: bool) -> bool:
@@ -278,24 +327,21 @@ class Machine(Salvager):
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
-            self.pos = end
-            if step.role == "arguments" and island.pieces[0][0] == "{":
-                ready = island.ready(scanner.held)
-                if ready:
-                    self.builder.island_piece("arguments", ready)
+        if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
+            self.builder.island_piece("arguments", ready)
+        self.pos = end
         if scanner.broken:
             self._island = None
             return self._fail(self.pos, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None
-        text = "".join(island.pieces)
-        notation = islands.NOTATIONS[step.terminal.short]
+        builder = self.builder
         try:
-            value = notation.decode(text, self._depth)
-        except islands.NotJson:
+            found = notation_of(step.terminal).result(scanner, "".join(island.pieces), self._depth)
+        except NotJson:
             return self._fail(island.begun - self.base, self.pos, inside=True)
-        self.builder.last, self.builder.last_text = value, notation.as_json(text, value)
+        builder.last, builder.last_text = found
         self._land(step, island.begun - self.base, self.pos)
         return True
 

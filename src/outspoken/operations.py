@@ -48,6 +48,7 @@ HANDLERS: dict[str, Operation] = {
     "begin": B.begin,
     "drop": B.drop,
     "supply": B.supply,
+    "markup": B.markup,
     "reopen": B.reopen,
     "before_reopen": B.reopen,
     "island": B.island,

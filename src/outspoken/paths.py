@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .automaton import Automaton, Config, Suspect, Transition
 from .operations import FOLDS
+from .patterns import beginning
 from .tables import Terminal
 
 #: How many ways a step may branch, and how many terminals it may take one after another.
@@ -61,24 +63,31 @@ class Step:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `quick` finds the first character that may begin a marker; None where any may.
+    `ranks` says which number counts for a group where that is not its own.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks")
 
     def __init__(
-        self, source: str, paths: dict[int, Path], lead: str | None, module: Any, rivals: list[tuple[Any, int]]
+        self,
+        source: str,
+        paths: dict[int, Path],
+        lead: str | None,
+        module: Any,
+        rivals: list[tuple[Any, int]],
+        terminals: Sequence[Terminal | Suspect],
     ) -> None:
         self.source = source
         self.paths = paths
         self.rivals = rivals
+        self.ranks: dict[int, int] | None = None
         self.quick: Any = None
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
-            compiled = module.compile(source)
-            self.find, self.match = compiled.search, compiled.match
+            self.find, self.match = searched(source, terminals) if module is re else _both(module.compile(source))
         elif source:
             self.match = module.compile(f"{lead}(?:{source})").match
 
@@ -89,6 +98,8 @@ def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int |
     None where there is none.
     """
     first = None
+    if step.ranks is not None:
+        group = step.ranks[group]
     for rival, own in step.rivals:
         found = rival.search(buffer, at, partial=True)
         if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):
@@ -127,18 +138,93 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         groups = sorted(compiler.paths)
         wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
         rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
-        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals)
+        terminals = [*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())]
+        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals, terminals)
         if mode == "partial" and finds:
-            found.quick = quick([*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())])
+            found.quick = quick(terminals)
         return found
 
 
 def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
-    """A search for the characters that may begin one of the terminals; None where any may."""
+    """A search for where one of the terminals may begin, in a piece behind which more may come; None where anywhere."""
+    chars = _first(terminals)
+    if not chars:
+        return None if chars is None else _nothing
+    begun = _beginnings(terminals)
+    if begun is None or not begun[0]:
+        return re.compile(chars).search
+    blank, solid = [re.escape("".join(sorted(part))) for part in begun]
+    direct = re.escape("".join(sorted({c for t in terminals for c in t.first} - begun[0])))
+    led = f"(?<![{blank}])[{blank}]+(?:[{solid}]|\\Z)"
+    return re.compile(f"[{direct}]|{led}" if direct else led).search
+
+
+def _beginnings(terminals: Sequence[Terminal | Suspect]) -> tuple[set[str], set[str]] | None:
+    """The white space with which one of the terminals may begin, and what may stand behind that; None where unknown."""
+    blank, solid = set[str](), set[str]()
+    for terminal in terminals:
+        found = _beginning(terminal.regex)
+        if found is None:
+            return None
+        blank |= found[0]
+        solid |= found[1]
+    return blank, solid
+
+
+def _both(compiled: Any) -> tuple[Any, Any]:
+    return compiled.search, compiled.match
+
+
+def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any]:
+    """What finds one of the terminals in text that is not long, and what matches one, both made fast."""
+    begun = _beginnings(terminals)
+    if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
+        return _both(re.compile(guarded(source, terminals)))
+    match = re.compile(source).match
+    blank, solid = ["".join(sorted(part)) for part in begun]
+    return _search(match, blank, solid), match
+
+
+def _search(match: Any, blank: str, solid: str) -> Any:
+    """A search for a match by the characters that stand first in one, white space aside: those are found very fast."""
+    first = re.compile(f"[{re.escape(solid)}]").search
+
+    def find(text: str, pos: int) -> Any:
+        while (found := first(text, pos)) is not None:
+            start = at = found.start()
+            while start > pos and text[start - 1] in blank:
+                start -= 1
+            while start < at:
+                found = match(text, start)
+                if found is not None:
+                    return found
+                start += 1
+            found = match(text, at)
+            if found is not None:
+                return found
+            pos = at + 1
+        return None
+
+    return find
+
+
+@lru_cache(maxsize=4096)
+def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
+    return beginning(regex)
+
+
+def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
+    """The expression that finds one of the terminals, made fast where only some characters may begin one."""
+    chars = _first(terminals)
+    return f"(?={chars})(?:{source})" if chars else source
+
+
+def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
+    """The class of the characters that may begin one of the terminals; None where any may, "" where there are none."""
     if not all(t.first for t in terminals):
         return None
     chars = sorted({c for t in terminals for c in t.first})
-    return re.compile(f"[{re.escape(''.join(chars))}]").search if chars else _nothing
+    return f"[{re.escape(''.join(chars))}]" if chars else ""
 
 
 class _Compiler:
@@ -167,6 +253,8 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
         done += tuple([bind(op, group, "", self._handlers) for op in ops])
+        if not done and self._is_outside(step.target):
+            done = (bind(("markup", ""), 0, "", self._handlers),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
@@ -174,7 +262,12 @@ class _Compiler:
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
-        return f"{regex}{self.blank if room and step.target.free is None and not spans else ''}()"
+        ends = bool(room) and step.target.free is None and not spans and not _needs_blank(step.target)
+        return f"{regex}{self.blank if ends else ''}()"
+
+    def _is_outside(self, config: Config) -> bool:
+        """May text for the user stand here, so that a marker before it belongs to nothing?"""
+        return config is self._automaton.home or (config.free is not None and config.free.terminal.short == "TEXT")
 
     def suspect(self, suspect: Suspect, config: Config) -> str:
         """The expression of something that shows that a closing marker is missing."""
@@ -196,6 +289,12 @@ class _Compiler:
             return []
         following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
+
+
+def _needs_blank(config: Config) -> bool:
+    """May white space be a part of a marker that stands here, so that it is not to be skipped?"""
+    firsts = [step.terminal.first for step in config.markers]
+    return not all(firsts) or any(char.isspace() for char in "".join(firsts))
 
 
 def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str, int], ...]:

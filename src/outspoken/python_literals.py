@@ -230,6 +230,9 @@ class PythonScanner:
     held = 0
     #: whether what it reads is sound is known only when all of it is there
     broken = tells = False
+    #: what it reads has to be said in JSON
+    translates = True
+    plain = None
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:
@@ -252,6 +255,10 @@ class PythonScanner:
                 return match.start(), True
             pos = match.end()
         return pos, False
+
+    def said(self) -> str:
+        """What is said in JSON since it was last asked for: nothing, before the literal is complete."""
+        return ""
 
     def finish(self) -> bool:
         """The text has ended: is the literal complete? It is unless a string or a bracket is open."""

@@ -15,6 +15,7 @@ from .events import Done, Event
 from .json_codes import CAPS, Cap
 from .machine import Machine
 from .notes import placed
+from .opened import Opened
 from .replies import Reply
 from .settings import DEFAULT, Settings
 from .tools import Tools
@@ -76,7 +77,7 @@ class Reading:
         self,
         format: str,
         tools: Any,
-        prefix: str,
+        prefix: str | None,
         on_error: OnError,
         repair: Cap | None,
         settings: Settings | None,
@@ -89,21 +90,59 @@ class Reading:
         check_cap(repair)
         self.settings = settings or DEFAULT
         self._on_error = on_error
-        self._prefix = len(prefix)
         self.format = None if format == "auto" else registry.resolve(format)
         lenient = repair not in ("none", "notation")
         automaton = registry.automaton(self.format or PLAIN, lenient=lenient)
         self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
         self._builder.cap = repair
+        self._automaton = automaton
+        #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
+        self._usual: str = automaton.tables.header.opened if prefix is None and self.format else ""
+        self._early: str = ""
+        if not self._usual:
+            self._start(prefix or "")
+
+    def _start(self, prefix: str) -> None:
+        """Make the machine, and read what the prompt had opened."""
+        prefix = prefix and encodable(prefix)
+        if prefix and (anchor := self._automaton.tables.header.anchor):
+            prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
+        self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector
-        self._machine = reader(automaton, self._builder, base=-len(prefix))
-        if prefix:
-            self._machine.feed(encodable(prefix))
+        self._machine = reader(self._automaton, self._builder, base=-len(prefix))
+        if prefix and prefix == self._usual:
+            self._start_as_usual(prefix)
+        elif prefix:
+            self._machine.feed(prefix)
             self._builder.forget()
+
+    def _start_as_usual(self, prefix: str) -> None:
+        """Read what the prompt ends with in every turn."""
+        automaton, machine, builder = self._automaton, self._machine, self._builder
+        if automaton.opened:
+            automaton.opened.put_into(machine, builder)
+            return
+        machine.feed(prefix)
+        builder.forget()
+        if automaton.opened is None:
+            automaton.opened = Opened.of(machine, builder) or False
+
+    def _begun(self, text: str, *, final: bool) -> str:
+        """The text that can be read, once it is known whether the response repeats what its prompt ends with."""
+        text = self._early + text
+        found, usual = text.lstrip(), self._usual.strip()
+        if usual.startswith(found) and not (final or found == usual):
+            self._early = text
+            return ""
+        self._start(self._usual if found and not found.startswith(usual) else "")
+        self._usual = self._early = ""
+        return text
 
     def read(self, text: str, finish_reason: str | None = None) -> Reply:
         """Read a whole response."""
         text = encodable(text)
+        if self._usual:
+            self._begun(text, final=True)
         self._machine.proven = proves_end(finish_reason)
         limit = self.settings.max_chars
         if len(text) > limit:
@@ -115,6 +154,8 @@ class Reading:
     def feed(self, text: str) -> None:
         """Read a piece."""
         text = text if text.isascii() else encodable(text)
+        if self._usual and not (text := self._begun(text, final=False)):
+            return
         self._length += len(text)
         if self._length > self.settings.max_chars:
             room = len(text) - self._length + self.settings.max_chars
@@ -126,6 +167,8 @@ class Reading:
 
     def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
+        if self._usual and (text := self._begun("", final=True)):
+            self.feed(text)
         self._machine.proven = proves_end(finish_reason)
         self._machine.close()
         return self._finish(self._raw())
@@ -171,7 +214,7 @@ class StreamParser:
         format: str = "auto",
         *,
         tools: Any = None,
-        prefix: str = "",
+        prefix: str | None = None,
         on_error: OnError = "keep",
         repair: Cap | None = None,
         settings: Settings | None = None,
@@ -224,6 +267,6 @@ class StreamParser:
         events = self._events
         if not events:
             return []
-        drained = events[:]
+        drained = events.copy()
         events.clear()
         return drained

@@ -116,7 +116,8 @@ class _Search:
             seen.add((pos, config, fresh))
             done = is_closed(config) or not (region.closed or node.bare)
             if done and not self._text[pos:].strip(BLANK):
-                return Way(steps_to(node, self._text, region.base), config, cost, not is_closed(config))
+                cut = not is_closed(config) and config.end() is None
+                return Way(steps_to(node, self._text, region.base), config, cost, cut)
             for edge in self._edges(pos, config, fresh, node):
                 total, free = cost + edge.cost, edge.taken[-1].free
                 if total <= LIMIT and (edge.end, edge.target, not free) not in seen:
@@ -150,7 +151,7 @@ class _Search:
             elif self._markup and free is None and not stands and self._may_supply(step, at, node):
                 found.append(self._supply(step, pos))
         if at < self._end and free is None:
-            found += self._values.islands(at, config)
+            found += self._values.islands(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._json else []
             if (at or not self._region.announced) and not node.is_dropped:
                 found += self._junk(at, config)

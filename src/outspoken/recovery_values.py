@@ -10,8 +10,10 @@ from .automaton import Config, Transition
 from .coarse import Token, coarse, matcher, starts
 from .json_codes import Edit, Mended
 from .json_mend import mend
+from .notations import notation_of
+from .shapes import ANY, Shape, shape_of
 from .vocabulary import JSON_FIRST
-from .ways import AMBIGUOUS, BLANK, CUT, JUNK, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
+from .ways import AMBIGUOUS, BLANK, CUT, JUNK, MISSING, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
 
 _MAX_ENDS = 6
 _MAX_READ = 4
@@ -32,18 +34,21 @@ class Values:
         self._starts = starts(region.tokens, region.text)
         self._mended: dict[tuple[int, int, str], list[Mended]] = {}
 
-    def islands(self, at: int, config: Config) -> list[Edge]:
+    def islands(self, at: int, config: Config, name: str) -> list[Edge]:
         """Values in another notation: sound ones, and Python literals that need repair."""
         found: list[Edge] = []
         for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
+            notation = notation_of(step.terminal)
             if not notation.may_begin(self._text[at]):
                 continue
-            sound = notation.read_at(self._text, at, self._region.settings.max_depth, True)
+            shape = self._shape(name) if notation.typed else ANY
+            sound = notation.read_at(self._text, at, self._region.settings.max_depth, True, shape)
             if sound is not None:
                 value, end, text = sound
                 found.append(Edge(0, end, step.target, (Taken(step, at, end, "", value, text),)))
-            if step.terminal.short in JSON_FIRST:
+            elif notation.typed and self._region.cap not in ("none", "notation"):
+                found += self._supplied(at, step, notation, shape)
+            if not notation.mends:
                 continue
             if sound is not None and self._is_followed(sound[1], step.target):
                 continue
@@ -55,6 +60,20 @@ class Values:
                     taken = Taken(step, at, end, "", v.value[0], v.text[1:-1], v.edits, ambiguous=v.runner_up or "")
                     found.append(Edge(_price(v), end, step.target, (taken,)))
         return found
+
+    def _supplied(self, at: int, step: Transition, notation: Any, shape: Shape) -> list[Edge]:
+        """A value in which marks are missing."""
+        read = notation.supplied(self._text, at, self._region.settings.max_depth, shape)
+        if read is None:
+            return []
+        value, end, text, places = read
+        edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
+        return [Edge(MISSING * len(places), end, step.target, (Taken(step, at, end, "", value, text, edits),))]
+
+    def _shape(self, name: str) -> Shape:
+        """What is known of the arguments of a tool."""
+        region = self._region
+        return shape_of(region.tools, name, "", region.automaton.tables.header.values)
 
     def _is_followed(self, pos: int, config: Config) -> bool:
         """Does a marker stand here that may follow?"""

@@ -5,22 +5,38 @@ A grammar is used in its compiled form where that is current; it is compiled, wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 from .automaton import Automaton
-from .errors import UnknownFormatError
+from .errors import GrammarError, UnknownFormatError
 from .header import Header, read_header
-from .sources import is_current
+from .sources import is_current, own_folder
 from .tables import Tables
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 #: The folder that is used in place of the library's own, where there is one.
 _folder: Path | None = None
 _remembering: list[Any] = []
+
+
+class Added(NamedTuple):
+    """A format that was added while the program runs: its grammar, and what was made of it."""
+
+    text: str
+    tables: Tables
+
+
+#: The formats that were added, by name, before and after each addition. Nothing in the list is ever changed, so that
+#: it can be read without the lock.
+_editions: list[dict[str, Added]] = [{}]
+_adding = Lock()
 
 
 def remembered(function: _F) -> _F:
@@ -34,24 +50,45 @@ def use(folder: Path | None) -> None:
     """Use the grammars of another folder from now on, or with None the library's own again.
 
     All that was made of grammars is made anew when it is next needed, so a grammar that was edited is read again. This
-    is for tools that work on grammars; it must not be called while something is being parsed.
+    is for tools that work on grammars; it must not be called while something is being parsed. Formats that were added
+    are forgotten.
     """
     global _folder
     _folder = folder
+    _editions.append({})
     for kept in _remembering:
         kept.cache_clear()
 
 
+def add(name: str, text: str, path: Path) -> str:
+    """Add a format, and return its name. Raises GrammarError, and ValueError where there is another of this name.
+
+    Safe while other threads parse: nothing that was made of a grammar is made anew, only the list of formats is.
+    """
+    from .grammar import compile_text
+
+    with _adding:
+        added = _editions[-1]
+        known = added.get(name)
+        if known is not None and known.text == text:
+            return name
+        if known is not None or normal(name) in _aliases(edition()):
+            raise ValueError(f"there is another format that `{name}` means")
+        made = compile_text(text, path)
+        if not _NAME.fullmatch(name):
+            raise GrammarError(str(path), f"`{name}` is no name of a format; it is made of a-z, 0-9 and _")
+        _editions.append({**added, name: Added(text, made)})
+    return name
+
+
+def edition() -> int:
+    """A number that changes when a format is added: what is made of the list of formats is kept under it."""
+    return len(_editions) - 1
+
+
 def grammars_folder() -> Path:
     """Where the grammars lie: beside this module in an installed package, at the top of a checkout."""
-    return _folder or _own_folder()
-
-
-@lru_cache(maxsize=1)
-def _own_folder() -> Path:
-    here = Path(__file__).parent
-    installed = here / "grammars"
-    return installed if installed.is_dir() else here.parents[1] / "grammars"
+    return _folder or own_folder()
 
 
 def compiled_path(grammar: Path) -> Path:
@@ -59,17 +96,21 @@ def compiled_path(grammar: Path) -> Path:
     return grammar.parent / "compiled" / f"{grammar.stem}.json"
 
 
-@remembered
-def names() -> tuple[str, ...]:
-    """The names of all formats, in alphabetical order."""
-    return tuple(sorted([path.stem for path in grammars_folder().glob("*.lark")]))
+def names(edition: int | None = None) -> tuple[str, ...]:
+    """The names of all formats, or of those in an edition, in alphabetical order."""
+    return _names(len(_editions) - 1 if edition is None else edition)
 
 
 @remembered
-def _aliases() -> dict[str, str]:
+def _names(edition: int) -> tuple[str, ...]:
+    return tuple(sorted({*[path.stem for path in grammars_folder().glob("*.lark")], *_editions[edition]}))
+
+
+@remembered
+def _aliases(edition: int) -> dict[str, str]:
     """Every name and alias, normalised, to the format's name."""
     found: dict[str, str] = {}
-    for name in names():
+    for name in _names(edition):
         for alias in (name, *header(name).aliases):
             found.setdefault(normal(alias), name)
     return found
@@ -80,21 +121,27 @@ def normal(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
-@remembered
 def resolve(name: str) -> str:
     """The format that a name or alias means. Raises UnknownFormatError, which names the nearest ones."""
+    return _resolved(name, edition())
+
+
+@remembered
+def _resolved(name: str, edition: int) -> str:
     wanted = normal(name)
-    if wanted in names():
+    if wanted in _names(edition):
         return wanted
-    found = _aliases().get(wanted)
+    found = _aliases(edition).get(wanted)
     if found is None:
-        raise UnknownFormatError(name, _aliases())
+        raise UnknownFormatError(name, _aliases(edition))
     return found
 
 
 @remembered
 def header(name: str) -> Header:
     """What a format says of itself."""
+    if (added := _editions[-1].get(name)) is not None:
+        return added.tables.header
     path = grammars_folder() / f"{name}.lark"
     return read_header(path.read_text("utf-8"), str(path))
 
@@ -105,16 +152,17 @@ def automaton(name: str, *, lenient: bool = False) -> Automaton:
 
     A lenient one also notices calls before which a marker is missing.
     """
-    made = Automaton(tables(name))
-    if lenient:
-        from .lenient import extend
+    if not lenient:
+        return Automaton(tables(name))
+    from .lenient import LENIENCE
 
-        extend(made)
-    return made
+    return Automaton(tables(name), LENIENCE)
 
 
 def tables(name: str) -> Tables:
     """The tables of a format: the compiled ones where they are current, else from the grammar itself."""
+    if (added := _editions[-1].get(name)) is not None:
+        return added.tables
     path = grammars_folder() / f"{name}.lark"
     compiled = compiled_path(path)
     if compiled.exists():

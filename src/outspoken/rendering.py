@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -36,13 +36,26 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
             renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
         )
     known = Tools.of(tools) or _typed(segments)
-    try:
-        return _written(name, segments, wanted, known)
-    except RenderError:
-        padded = [replace(item, padded=True) for item in wanted]
-        if not any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
-            raise
-        return _written(name, segments, padded, known)
+    refused: list[RenderError] = []
+    for attempt in _attempts(wanted, header):
+        try:
+            return _written(name, segments, attempt, known)
+        except RenderError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def _attempts(wanted: list[Wanted], header: Header) -> Iterator[list[Wanted]]:
+    """The ways to say what is wanted: as the format does, and others for what cannot be said so."""
+    yield wanted
+    if header.opened and wanted and wanted[0].kind != "think":
+        # what the prompt opened may be reasoning, which then has to be closed first
+        yield [Wanted("think"), *wanted]
+    if any(item.spelled != "json" and item.arguments for item in wanted):
+        # where a string is admitted, too, only JSON's own words are read as what they are
+        yield [replace(item, spelled="json") for item in wanted]
+    if any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
+        yield [replace(item, padded=True) for item in wanted]
 
 
 def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> str:
@@ -51,8 +64,10 @@ def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools 
     text = write(automaton, tuple(wanted))
     if text is None:
         raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
-    if wanted and wanted[0].kind != "text":
-        text = text.removeprefix(automaton.tables.header.opened).lstrip("\n")
+    if wanted and not (wanted[0].kind == "text" and text.startswith(wanted[0].text)):
+        text = text.removeprefix(automaton.tables.header.opened)
+        if wanted[0].kind != "text":
+            text = text.lstrip("\n")
     _compare(text, name, segments, wanted, tools)
     return text
 
@@ -87,7 +102,11 @@ def _wanted(segment: Any, header: Header) -> Wanted:
     if isinstance(segment, ToolCall):
         arguments = tuple(segment.arguments.items())
         text = segment.arguments_text if _is_text_of(segment) else to_json(segment.arguments)
-        return Wanted("tool_call", name=segment.name, id=segment.id, arguments=arguments, arguments_text=text)
+        if header.indent and text == to_json(segment.arguments):
+            text = json.dumps(segment.arguments, ensure_ascii=False, indent=4).replace("\n", "\n" + " " * header.indent)
+        return Wanted(
+            "tool_call", "", segment.name, segment.id, 0, arguments, arguments_text=text, spelled=header.written
+        )
     if isinstance(segment, Payload):
         return Wanted("payload", name=segment.type.upper(), data=segment.data)
     if isinstance(segment, JsonValue):
@@ -109,26 +128,32 @@ def _is_text_of(call: ToolCall) -> bool:
 
 
 def _typed(segments: list[Any]) -> Tools | None:
-    """Tools whose schemas say of every argument what type it has."""
-    kinds: dict[type[Any], str] = {
-        str: "string",
-        bool: "boolean",
-        int: "integer",
-        float: "number",
-        list: "array",
-        dict: "object",
-    }
-    properties: dict[str, dict[str, Any]] = {}
+    """Tools whose schemas say of every argument, and of what it holds, what type it has."""
+    schemas: dict[str, dict[str, Any]] = {}
     for call in segments:
         if isinstance(call, ToolCall):
-            known = properties.setdefault(call.name, {})
-            for key, value in call.arguments.items():
-                kind = kinds.get(cast("type[Any]", type(value)), "null")
-                types = known.setdefault(key, {"type": []})["type"]
-                if kind not in types:
-                    types.append(kind)
-    listed = [{"name": n, "parameters": {"type": "object", "properties": p}} for n, p in properties.items()]
+            _describe(call.arguments, schemas.setdefault(call.name, {}))
+    listed = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
     return Tools.of(listed) if listed else None
+
+
+_KINDS: dict[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def _describe(value: Any, schema: dict[str, Any]) -> None:
+    """Let a schema admit a value, too."""
+    kind = _KINDS.get(cast("type[Any]", type(value)), "null")
+    types: list[str] = schema.setdefault("type", [])
+    if kind not in types:
+        types.append(kind)
+    if kind == "object":
+        for key, inner in value.items():
+            _describe(inner, schema.setdefault("properties", {}).setdefault(key, {}))
+    elif kind == "array":
+        for inner in value:
+            _describe(inner, schema.setdefault("items", {}))
 
 
 def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> None:
@@ -136,13 +161,21 @@ def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], to
     from .api import parse
 
     reply = parse(text, name, tools=tools)
-    read = [_essence(s) for s in reply.segments]
-    meant = [_essence(s) for s in segments]
-    if _merged(read) != _merged(meant):
-        pairs = zip(_merged(read), _merged(meant), strict=False)
-        at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(_merged(read)))
-        part = _listing([segments[min(at, len(segments) - 1)]]) if segments else "nothing"
+    read = _merged([_essence(s) for s in reply.segments])
+    meant = _merged([_essence(s) for s in segments])
+    if read != meant:
+        at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
+        part = _differing(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
         raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
+
+
+def _differing(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
+    """What of a segment was read as something else."""
+    if meant[0] != "tool_call":
+        return {"text": "a text", "think": "a reasoning", "payload": "a payload"}.get(meant[0], "an action")
+    keys = [key for key in meant[2] if read[:2] == meant[:2] and read[2].get(key, read) != meant[2][key]]
+    call = f"the call of `{meant[1]}`"
+    return f"{' and '.join([f'`{key}`' for key in keys[:3]])} of {call}" if keys else call
 
 
 def _essence(segment: Any) -> tuple[Any, ...]:

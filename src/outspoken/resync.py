@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .automaton import Automaton, Config, Transition, order
-from .tables import Terminal
+from .automaton import Automaton, Config, Transition
+from .tables import Terminal, order
 
 #: More configurations than this between two markers are not looked at.
 _MAX_CONFIGS = 300
@@ -21,7 +21,7 @@ class Resync:
     to the broken call.
     """
 
-    __slots__ = ("find", "find_partial", "places", "rivals")
+    __slots__ = ("find", "find_partial", "places", "rivals", "ranks")
 
     def __init__(self, places: dict[str, tuple[Terminal, Config, bool]]) -> None:
         import regex
@@ -30,6 +30,7 @@ class Resync:
         source = "|".join([f"({key})" for key, *_ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
+        self.ranks: dict[int, int] | None = None
         self.rivals: list[tuple[Any, int]] = [
             (regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.wide
         ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import paths
-from .automaton import Automaton, Config, Transition
+from .automaton import Config, Transition
 from .buffer import LEFT
 from .coarse import coarse, is_closed, matcher
 from .deeds import ActionBuilder
@@ -50,13 +49,10 @@ class Salvager(Sprinter):
     #: see `Region.ties`
     ties = 1
     _granted = 0
-
-    def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0, config: Config | None = None):
-        super().__init__(automaton, builder, base=base, config=config)
-        self.builder: ActionBuilder = builder
-        #: what may still be spent on repairs
-        self._effort = Effort.of(0)
-        self._nodes = 2000
+    builder: ActionBuilder
+    #: what may still be spent on repairs
+    _effort: Effort | None = None
+    _nodes = 2000
 
     def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (to `end`, where an island was read and is none).
@@ -231,16 +227,19 @@ class Salvager(Sprinter):
 
     def share(self, other: Salvager) -> None:
         """Go on with what another machine has left to spend on repairs."""
-        self._effort, self._granted, self._nodes = replace(other._effort), other._granted, other._nodes
+        self._effort = other._effort and other._effort.copy()
+        self._granted, self._nodes = other._granted, other._nodes
         self._spent = other._spent
 
-    def _grant(self, end: int) -> None:
-        """Allow for as much effort as the text up to an offset is worth."""
+    def _grant(self, end: int) -> Effort:
+        """What may be spent, which is as much as the text up to an offset is worth."""
         grown = max(end - self._granted, 0)
         self._granted += grown
         self._nodes += grown // 16
-        self._effort.steps += grown
-        self._effort.search += grown // 2
+        effort = self._effort = self._effort or Effort.of(0)
+        effort.steps += grown
+        effort.search += grown // 2
+        return effort
 
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset by what it most likely meant. Returns whether that worked."""
@@ -248,7 +247,7 @@ class Salvager(Sprinter):
         from .ways import Region
 
         builder = self.builder
-        self._grant(end)
+        effort = self._grant(end)
         region = Region(
             automaton=self.automaton,
             outer=damage.outer,
@@ -259,7 +258,7 @@ class Salvager(Sprinter):
             cap=builder.cap,
             tools=builder.tools,
             settings=builder.settings,
-            effort=self._effort,
+            effort=effort,
             nodes=self._nodes,
             ties=self.ties,
         )

@@ -1,12 +1,21 @@
-"""The files that a grammar is made from, by which a compiled grammar is known to be current."""
+"""The files that grammars are made from: where they lie, and by which a compiled grammar is known to be current."""
 
 from __future__ import annotations
 
 import re
 import zlib
+from functools import lru_cache
 from pathlib import Path
 
 _IMPORT = re.compile(rb"^%import[ ]+((?:\.\w+)+)", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def own_folder() -> Path:
+    """The library's own grammars."""
+    here = Path(__file__).parent
+    installed = here / "grammars"
+    return installed if installed.is_dir() else here.parents[1] / "grammars"
 
 
 def sources(grammar: Path) -> dict[str, int]:

@@ -9,8 +9,10 @@ from . import islands, paths
 from .automaton import Automaton, Config, Transition
 from .buffer import Buffer
 from .builder import Builder
+from .notations import notation_of
 from .operations import FREE, HANDLERS, Place
 from .resync import Damage
+from .shapes import ANY, Shape
 
 #: Free text that is longer than this is searched by the engine that is faster on long texts.
 LONG = 2048
@@ -31,9 +33,13 @@ class Island:
         self._queue: list[str] = []
         self._queued = 0
 
-    def ready(self, held: int) -> str:
-        """What of the pieces may be handed on by now, where the last `held` characters may not."""
-        piece = self.pieces[-1]
+    def ready(self) -> str:
+        """What may be handed on by now, as JSON; the last characters that the scanner holds may not."""
+        if self.scanner.translates:
+            return self.scanner.said()
+        if not self.pieces or self.pieces[0][0] != "{":
+            return ""
+        held, piece = self.scanner.held, self.pieces[-1]
         self._queue.append(piece)
         self._queued += len(piece)
         if self._queued <= held:
@@ -84,69 +90,82 @@ class Sprinter(Buffer):
         What it cannot take, it leaves where it stands to the single steps below, which do the same with more care.
         """
         buffer, base, builder, pos = self.buffer, self.base, self.builder, self.pos
-        config = self.config
-        home, start, trims, end = self.automaton.home, self.automaton.start, self._trims, len(buffer)
+        config, end = self.config, len(buffer)
         while pos < end:
             free = config.free
             if free is None:
-                match = None
-                if config.markers:
-                    step = config.matcher or self._matcher(config)
-                    match = step.match(buffer, pos)
+                step = config.matcher or self._matcher(config)
+                match = step.match(buffer, pos)
                 if match is None:
-                    self.config = config
-                    if not config.islands or (at := self._sprint_island(config, pos)) < 0:
+                    at = self._sprint_island(config, pos) if config.islands else -1
+                    if at < 0:
                         break
                     pos, config = at, self.config
                     continue
-                path = step.paths[match.lastindex]  # pyright: ignore[reportPossiblyUnboundVariable]
             else:
-                text = free.terminal.short == "TEXT"
-                if config.ahead or not self._fresh or (stop and text and not builder.frames):
+                step, match = self._sprint_free(config, free, pos, stop)
+                if match is None:
                     break
-                step = free.target.finder or self._finder(free.target)
-                if end - pos > LONG:
-                    step = paths.step(free.target, "find long", HANDLERS)
-                match = step.find(buffer, pos)
-                alarm = free.target.alarm
-                if match is None or (alarm is not None and alarm(buffer, pos, match.start())):
-                    break
-                path, found = step.paths[match.lastindex], match.start()
-                if text or free.after or found == pos or free.terminal.short in trims:
-                    self._sprint_piece(free, text, pos, found)
-                    if config is home or config is start:
-                        self._opened_at = base + found
-                else:
-                    FREE[free.terminal.short](builder, buffer[pos:found], base + pos, base + found)
-                self.marked = True
+            path = step.paths[match.lastindex]
             for function, arg, group in path.ops:
                 function(builder, arg, match, group, base)
             config = path.target
             pos = match.end()
         self.config, self.pos = config, pos
 
+    def _sprint_free(self, config: Config, free: Transition, pos: int, stop: bool) -> tuple[Any, Any]:
+        """The step and its match at the end of free text that is all there, or before free text; None if there is none.
+
+        The free text is handed on.
+        """
+        role, buffer, target = free.terminal.short, self.buffer, free.target
+        if not self._fresh or (stop and role == "TEXT" and not self.builder.frames):
+            return None, None
+        leader = config.leader if config.leader is not None else self._leader(config)
+        if leader and stop:
+            return None, None
+        if leader and (match := leader.match(buffer, pos)) is not None:
+            self.marked = True
+            return leader, match
+        step = target.finder or self._finder(target)
+        if len(buffer) - pos > LONG:
+            step = paths.step(target, "find long", HANDLERS)
+        match = step.find(buffer, pos)
+        if match is None or (target.alarm is not None and target.alarm(buffer, pos, match.start())):
+            return None, None
+        end = match.start()
+        if config is self.automaton.home or config is self.automaton.start:
+            self._opened_at = self.base + end
+        self._sprint_piece(free, role, pos, end)
+        self.marked = True
+        return step, match
+
     def _matcher(self, config: Config) -> Any:
         config.matcher = paths.step(config, "match whole", HANDLERS)
         return config.matcher
+
+    def _leader(self, config: Config) -> Any:
+        """The step over the markers that may stand before free text only; False where there are none."""
+        config.leader = paths.step(config, "ahead whole", HANDLERS) if config.ahead else False
+        return config.leader
 
     def _finder(self, config: Config) -> Any:
         config.finder = paths.step(config, "find whole", HANDLERS)
         return config.finder
 
-    def _sprint_piece(self, free: Transition, text: bool, start: int, end: int) -> None:
+    def _sprint_piece(self, free: Transition, role: str, start: int, end: int) -> None:
         """Free text that is all there and ends at a marker."""
-        builder, base, role = self.builder, self.base, free.terminal.short
-        if text:
+        builder, base = self.builder, self.base
+        if role == "TEXT":
             builder.safe = base + start
-        if end > start or role not in self._trims:
-            piece = self.buffer[start:end]
-            if role in self._trims:
-                if self.marked and not (text and (builder.after_text or "TEXT" not in self._lead_trims)):
-                    start = end - len(piece := piece.lstrip(BLANK))
-                piece = piece.rstrip(BLANK)
-            if piece:
-                FREE[role](builder, piece, base + start, base + start + len(piece))
-        if role == "ARG_VALUE":
+        piece = self.buffer[start:end]
+        if piece and role in self._trims:
+            if self.marked and not (role == "TEXT" and (builder.after_text or "TEXT" not in self._lead_trims)):
+                start = end - len(piece := piece.lstrip(BLANK))
+            piece = piece.rstrip(BLANK)
+        if piece:
+            FREE[role](builder, piece, base + start, base + start + len(piece))
+        elif role == "ARG_VALUE":
             builder.no_value()
         if free.after or free.before:
             self._operate(free, end, end)
@@ -178,10 +197,14 @@ class Sprinter(Buffer):
     def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
         """The island in another notation than JSON that begins with a character, and what it holds."""
         for step in config.islands:
-            notation = islands.NOTATIONS[step.terminal.short]
+            notation = notation_of(step.terminal)
             if notation.may_begin(char):
-                return step, notation.read_at(self.buffer, pos, self._depth, True)
+                return step, notation.read_at(self.buffer, pos, self._depth, True, self._shape(step, notation))
         return None, None
+
+    def _shape(self, step: Transition, notation: Any) -> Shape:
+        """What the tool's schema says of an island, where its notation asks for that."""
+        return self.builder.shape(step.role) if notation.typed else ANY
 
     def _past_blanks(self, pos: int) -> int:
         """Where the white space ends that may stand between tokens."""

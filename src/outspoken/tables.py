@@ -36,6 +36,11 @@ class Terminal:
     first: str
 
 
+def order(terminal: Terminal) -> tuple[int, int, str]:
+    """The order in which terminals are tried: by priority, then the longer pattern first."""
+    return -terminal.priority, -len(terminal.regex), terminal.name
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One alternative of a rule: its name, how many symbols it has, and which alternative it is."""

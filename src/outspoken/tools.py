@@ -24,6 +24,7 @@ _ONE: dict[str, Types] = {name: frozenset({name}) for name in _JSON_TYPES}
 _TELLING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
 _MAX_DEPTH = 64
 _MAX_KEPT = 1000
+_UNKNOWN: Any = object()
 
 #: Each type alone, and the keys of a schema that say more of its types than `type` does.
 _SINGLE = {k: frozenset({k}) for k in ("null", "boolean", "integer", "number", "string", "object", "array")}
@@ -33,12 +34,14 @@ _SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nulla
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_sources", "_types")
+    __slots__ = ("_sources", "_types", "shapes")
 
     def __init__(self, sources: dict[str, Any]) -> None:
         #: a schema, None where there is none, or the model or function of which one is made when it is asked for
         self._sources = sources
         self._types: dict[tuple[str, str], Types | None] = {}
+        #: what is known of the arguments of a tool, once that was asked for
+        self.shapes: dict[tuple[str, str], Any] = {}
 
     @classmethod
     def of(cls, tools: Any) -> Tools | None:
@@ -82,16 +85,13 @@ class Tools:
 
     def types(self, name: str, key: str) -> Types | None:
         """The JSON types that an argument's schema admits; None where it does not say."""
-        try:
-            return self._types[name, key]
-        except KeyError:
-            pass
+        types = self._types.get((name, key), _UNKNOWN)
+        if types is not _UNKNOWN:
+            return types
         source = self._sources.get(name)
-        if source.__class__ is dict:
-            plain = _plain_types(source, key)
-            if plain is not None:
-                return plain
-        types = _types(self.argument(name, key), self.schema(name), {}, 0) or None
+        types = _plain_types(source, key) if source.__class__ is dict else None
+        if types is None:
+            types = types_of(self.argument(name, key), self.schema(name), {}, 0) or None
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
@@ -224,7 +224,7 @@ def _generator() -> Any:
     return Lenient
 
 
-def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
+def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
     """The types that a schema admits; None where it does not say. `seen` holds those of references."""
     if not _is_object(schema) or depth > _MAX_DEPTH:
         return None
@@ -233,22 +233,22 @@ def _types(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) ->
         return known
     if "const" in schema:
         known = _both(known, _kinds([schema["const"]]))
-    if values := _items(schema, "enum"):
+    if values := items_of(schema, "enum"):
         known = _both(known, _kinds(values))
     for key in ("anyOf", "oneOf"):
-        if options := _items(schema, key):
-            known = _both(known, _either([_types(option, root, seen, depth + 1) for option in options]))
-    for part in _items(schema, "allOf"):
-        known = _both(known, _types(part, root, seen, depth + 1))
+        if options := items_of(schema, key):
+            known = _both(known, _either([types_of(option, root, seen, depth + 1) for option in options]))
+    for part in items_of(schema, "allOf"):
+        known = _both(known, types_of(part, root, seen, depth + 1))
     if isinstance(ref := schema.get("$ref"), str):
         if ref not in seen:
             seen[ref] = None
-            seen[ref] = _types(_referred(ref, root), root, seen, depth + 1)
+            seen[ref] = types_of(referred(ref, root), root, seen, depth + 1)
         known = _both(known, seen[ref])
     return known | {"null"} if known is not None and schema.get("nullable") is True else known
 
 
-def _items(schema: dict[str, Any], key: str) -> Sequence[Any]:
+def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:
     """The list that a schema has under a key; an empty one where it has none."""
     items = schema.get(key)
     return items if _is_list(items) else ()
@@ -289,11 +289,11 @@ def _target(root: dict[str, Any] | None) -> dict[str, Any]:
     seen: set[str] = set()
     while _is_object(schema) and isinstance(ref := schema.get("$ref"), str) and ref not in seen:
         seen.add(ref)
-        schema = _referred(ref, root)
+        schema = referred(ref, root)
     return schema if _is_object(schema) else {}
 
 
-def _referred(ref: str, root: Any) -> Any:
+def referred(ref: str, root: Any) -> Any:
     """What a reference inside the schema leads to; None where it leads nowhere."""
     if ref != "#" and not ref.startswith("#/"):
         return None

@@ -9,10 +9,14 @@ from .automaton import Config, Transition
 from .builder import Builder
 from .deeds import ActionBuilder
 from .machine import Machine
+from .operations import HANDLERS
 from .resync import Damage
 
 if TYPE_CHECKING:
     from .ways import Way
+
+#: The format that reads what no other one claims.
+PLAIN = "text"
 
 #: The damage of a segment that a format had to give up.
 UNREADABLE = 1000
@@ -61,6 +65,22 @@ class Trial(Machine):
             at_end = self.pos >= len(self.buffer) and not (self._island or self._damage or self.refused)
             self.whole = self.ended or (self.begun and at_end and self.config.end() is not None)
 
+    def read_through(self, text: str) -> bool:
+        """Read a segment of text that is all there in whole steps. Returns whether that was all of it, and sound."""
+        self.add(text)
+        step = paths.step(self.config, "find whole", HANDLERS)
+        match = step.match(self.buffer, self.pos)
+        self.begun = True
+        self._take(step.paths[match.lastindex], match)
+        self._sprint(stop=True)
+        builder, config = self.builder, self.config
+        if config.free is None or config.free.target is not self.automaton.home or config.ahead:
+            return False
+        if builder.frames or builder.notes:
+            return False
+        self.ended = bool(builder.segments) and builder.segments[-1].kind != "text"
+        return self.ended
+
     def cut(self) -> None:
         """The text ended before the segment did."""
         self._end()
@@ -97,8 +117,10 @@ class Trial(Machine):
             nothing,
             self.damaged,
             unknown,
-            self.stopped_at() if self.ended else not named,
+            -self.stopped_at() if self.ended or self.whole else not named,
             self.name != first,
+            self.name != PLAIN,
+            bool(self.automaton.tables.header.like),
             self.name,
         )
 
@@ -147,6 +169,11 @@ class Trial(Machine):
             super().feed(chunk)
         else:
             self.add(chunk)
+
+    @property
+    def settled(self) -> bool:
+        """Has it come to an end, in one way or another?"""
+        return self.ended or self.failed or self.refused is not None
 
     @property
     def announced(self) -> bool:

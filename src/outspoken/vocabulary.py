@@ -10,13 +10,22 @@ from __future__ import annotations
 FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 
 #: Islands: regions in another notation, read by a scanner of their own.
-ISLANDS = frozenset({"JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "PYTHON_VALUE"})
+ISLANDS = frozenset({
+    "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL",
+    "PYTHON_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT",
+})  # fmt: skip
+
+#: Islands whose terminal is a string, which their notation is made of: the mark round strings, the prefix of tags.
+SPELLED_ISLANDS = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
 
 #: The characters with which the values of JSON islands begin.
 JSON_FIRST = {
     "JSON_OBJECT": frozenset("{"),
     "JSON_ARRAY": frozenset("["),
     "JSON_STRING": frozenset('"'),
+    "JSON_NUMBER": frozenset("-0123456789"),
+    "JSON_BOOLEAN": frozenset("tf"),
+    "JSON_NULL": frozenset("n"),
     "JSON_VALUE": frozenset('{["-0123456789tfn'),
 }
 

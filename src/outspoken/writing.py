@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import heapq
 import json
+import re
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
 
 from .automaton import Automaton, Config, Transition
+from .notations import notation_of
 from .tables import END
 from .values import to_json
-from .vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
-#: What a way costs: for each marker, for each alternative of a rule that is not the first, for arguments left out.
+#: What a way costs: for each marker, for each alternative of a rule that is not the first, for what is left out
+#: (arguments, an id, the marker that closes reasoning).
 _MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
+#: ... and for a string written as an island, or anything else as bare text: more than the next alternative costs.
+_UNNATURAL = 15
+
+#: What writes something that is wanted, be it empty. All else is markers.
+_WRITING = FREE_TEXT | ISLANDS | TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,8 @@ class Wanted:
     data: Any = None
     #: bare text that begins or ends with a line break gets another one round it, for formats that drop one
     padded: bool = False
+    #: how bare text is written for what is no string, as the header's `written` says
+    spelled: str = "json"
 
 
 class Progress(NamedTuple):
@@ -49,10 +59,11 @@ class Progress(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """A step of a way: the text that it wrote, and the step before it."""
+    """A step of a way: the text that it wrote, and the step before it. A value may be empty."""
 
     text: str
     before: Any
+    is_marker: bool = True
 
 
 def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
@@ -67,9 +78,10 @@ def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
         if (config.stack, progress) in seen:
             continue
         seen.add((config.stack, progress))
-        for price, target, reached, text in _ways_on(config, progress, wanted):
+        for price, target, reached, text, short in _ways_on(config, progress, wanted):
             if (target.stack, reached) not in seen:
-                heapq.heappush(queue, (cost + price, next(tie), target, reached, _Way(text, way) if text else way))
+                on = _Way(text, way, short not in _WRITING) if text or short in _WRITING - {"TEXT"} else way
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, on))
     return None
 
 
@@ -81,16 +93,25 @@ _DONE: Any = _Done()
 
 
 def _joined(way: _Way | None) -> str:
+    """The text of a way. Where one marker ends in line breaks and the next one begins with some, they share them."""
     parts: list[str] = []
+    after = ""
     while way is not None:
-        parts.append(way.text)
+        text = way.text
+        if after and way.is_marker:
+            shared = min(len(text) - len(text.rstrip("\n")), len(after) - len(after.lstrip("\n")))
+            text = text[: len(text) - shared]
+        after = way.text if way.is_marker else ""
+        parts.append(text)
         way = way.before
     return "".join(reversed(parts))
 
 
-def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[int, Config, Progress, str]]:
-    """What can be written next: the cost, where that leads, and the text."""
-    found: list[tuple[int, Config, Progress, str]] = []
+def _ways_on(
+    config: Config, progress: Progress, wanted: tuple[Wanted, ...]
+) -> list[tuple[int, Config, Progress, str, str]]:
+    """What can be written next: the cost, where that leads, the text, and the short name of what writes it."""
+    found: list[tuple[int, Config, Progress, str, str]] = []
     for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
         if step.supplied:
             continue
@@ -100,14 +121,24 @@ def _ways_on(config: Config, progress: Progress, wanted: tuple[Wanted, ...]) -> 
         for text, written in _spellings(step, before[1], wanted):
             after = _after(written, step.after, wanted)
             if after is not None:
-                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0]
-                found.append((price, step.target, after[1], text))
+                open_end = _OMISSION if ("end", "think") in step.before else 0
+                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0] + open_end
+                price += _UNNATURAL * _is_unnatural(step.terminal.short, before[1], wanted)
+                found.append((price, step.target, after[1], text, step.terminal.short))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
         after = _after(progress, ended[1], wanted)
         if after is not None and after[1].item == len(wanted):
-            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], ""))
+            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", ""))
     return found
+
+
+def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) -> bool:
+    """Would this write the value of an argument as what it is not: a string as an island, a number as bare text?"""
+    if progress.phase != 1 or progress.item >= len(wanted):
+        return False
+    is_string = isinstance(wanted[progress.item].arguments[progress.argument][1], str)
+    return short in ISLANDS if is_string else short == "ARG_VALUE"
 
 
 def _after(
@@ -147,7 +178,7 @@ def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...])
     if short in ISLANDS:
         return _island(step, item, progress)
     if short in TOKENS:
-        return _token(short, item, progress)
+        return _token(step, item, progress)
     return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
 
 
@@ -158,7 +189,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "REASONING" and item and item.kind == "think" and not progress.body:
         return [(item.text, progress._replace(body=True))]
     if short == "ARG_VALUE" and item and progress.phase == 1:
-        return [(bare(item.arguments[progress.argument][1], padded=item.padded), progress._replace(phase=2))]
+        return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
 
@@ -172,40 +203,46 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
     if role == "arguments":
         whole = item.kind == "tool_call" and not progress.body and not progress.argument
-        return [(item.arguments_text, progress._replace(body=True))] if whole else []
+        if not whole:
+            return []
+        if step.terminal.short in JSON_FIRST:
+            return [(item.arguments_text, progress._replace(body=True))]
+        text = notation_of(step.terminal).write(dict(item.arguments))
+        return [] if text is None else [(text, progress._replace(body=True))]
     if role in ("", "argument") and progress.phase == 1:
         value = item.arguments[progress.argument][1]
-        text = python(value) if step.terminal.short == "PYTHON_VALUE" else to_json(value)
-        return [(text, progress._replace(phase=2))]
+        if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
+            return []
+        text = notation_of(step.terminal).write(value)
+        return [] if text is None else [(text, progress._replace(phase=2))]
     if role == "" and item.kind == "payload" and progress.name and not progress.body:
         return [(json.dumps(item.data, ensure_ascii=False), progress._replace(body=True))]
     return []
 
 
-def _token(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
     if item is None:
         return []
+    short = step.terminal.short
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
-        return [(item.name, progress._replace(name=True))] if item.name and not progress.name else []
+        return [(item.name, progress._replace(name=True))] if item.name else []
     if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
-        return [(str(item.index), progress._replace(id=True))]
-    if short == "CALL_ID" and item.id is not None:
+        first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
+        number = str(item.index + first)
+        return [(number, progress._replace(id=item.id is None or item.id.endswith(number)))]
+    if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
         return [(item.id, progress._replace(id=True))]
     return []
 
 
-def bare(value: Any, *, padded: bool) -> str:
-    """A value as bare text: a string as it is, anything else as JSON."""
-    if not isinstance(value, str):
-        return to_json(value)
-    return f"\n{value}\n" if padded and value.strip("\n") != value else value
-
-
-def python(value: Any) -> str:
-    """A value as a Python literal."""
-    return repr(value)
+def bare(value: Any, item: Wanted) -> str:
+    """A value as bare text: a string as it is, anything else as the format spells it."""
+    if isinstance(value, str):
+        return f"\n{value}\n" if item.padded and value.strip("\n") != value else value
+    is_python = item.spelled == "python" or (item.spelled == "words" and (value is None or isinstance(value, bool)))
+    return repr(value) if is_python else to_json(value)
 
 
 def renumbered(item: Wanted, index: int) -> Wanted:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from outspoken import Diagnostic, UnknownFormatError
+from outspoken.automaton import Automaton
 from outspoken.errors import GrammarError
 from outspoken.grammar import compile_grammar
 from outspoken.header import Header
@@ -29,6 +30,9 @@ from .reading import check_detection, check_example
 from .rules import check_file, unused
 from .terminals import check_terminals
 from .writing import check_current, check_writing
+
+#: How many states a configuration of a sound grammar may have on its stack; far more than any needs.
+_DEEP = 300
 
 #: What keeps a grammar from being used at all, so that it is not asked how it reads and writes.
 _UNREADABLE = frozenset(
@@ -79,11 +83,23 @@ def findings(checkout: Checkout, name: str) -> list[Finding]:
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.diagnostic.severity))
 
 
+def _nests(automaton: Automaton) -> bool:
+    """Does a rule nest in itself, so that there is no end of configurations?"""
+    seen, ways = {automaton.start.stack}, [automaton.start]
+    while ways:
+        config = ways.pop()
+        if len(config.stack) > _DEEP:
+            return True
+        for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
+            if step.target.stack not in seen:
+                seen.add(step.target.stack)
+                ways.append(step.target)
+    return False
+
+
 def _in_use(checkout: Checkout, header: Header, source: Source, page: Page) -> list[Finding]:
     """What is wrong with how a grammar that can be used reads and writes."""
-    try:
-        automaton(source.path.stem)
-    except RecursionError:
+    if _nests(automaton(source.path.stem)):
         helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
         return [page.finding("endless-nesting", "a rule nests in itself without end", page.top, helps=helps)]
     found = [*check_example(header, source, page)]

@@ -43,6 +43,7 @@ def check_header(checkout: Checkout, source: Source, page: Page) -> tuple[Header
     if header.format != name:
         found.append(_other_name(header.format, source, page))
     found += _aliases(checkout, header, source, page)
+    found += _like(checkout, header, source, page)
     return header, found
 
 
@@ -156,6 +157,17 @@ def _aliases(checkout: Checkout, header: Header, source: Source, page: Page) -> 
             other = taken[normal(alias)]
             yield page.finding("taken-alias", f"the alias `{alias}` already means `{other}`", place, helps=helps)
         seen.add(normal(alias))
+
+
+def _like(checkout: Checkout, header: Header, source: Source, page: Page) -> Iterator[Finding]:
+    """A format that this one is said to be like, and that is not there."""
+    if not header.like or (header.like in checkout.names() and header.like != source.path.stem):
+        return
+    field = source.field("like")
+    near = get_close_matches(header.like, [name for name in checkout.names() if name != source.path.stem], 1)
+    helps = [f"did you mean `{near[0]}`?" if near else "name another format, or take the line out"]
+    place = field.span if field else page.top
+    yield page.finding("unknown-like", f"there is no other format `{header.like}`", place, helps=helps)
 
 
 def _taken(checkout: Checkout, name: str) -> dict[str, str]:

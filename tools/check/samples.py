@@ -7,11 +7,14 @@ from typing import Any
 
 from outspoken.patterns import c, sre
 from outspoken.tables import END
-from outspoken.vocabulary import short
+from outspoken.vocabulary import SPELLED_ISLANDS, short
 
 _KNOWN = {
     "TEXT": "text", "CODE": "code", "REASONING": "text", "ARG_VALUE": "1", "JSON_VALUE": "1", "JSON_OBJECT": "{}",
-    "JSON_ARRAY": "[]", "JSON_STRING": '"a"', "PYTHON_VALUE": "1", "TOOL_NAME": "f", "ARG_NAME": "a",
+    "JSON_ARRAY": "[]", "JSON_STRING": '"a"',
+    "JSON_NUMBER": "1", "JSON_BOOLEAN": "true", "JSON_NULL": "null",
+    "PYTHON_VALUE": "1", "TOOL_NAME": "f", "ARG_NAME": "a",
+    "BRACED_OBJECT": "{}", "TAGGED_OBJECT": "",
 }  # fmt: skip
 _KINDS = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
@@ -21,6 +24,8 @@ _CHARACTERS = "ax1 _-\n:=,.<>{}[]()\"'/|`" + "".join(map(chr, range(33, 127)))
 
 def sample(name: str, pattern: str, canonical: str = "") -> str:
     """A text for a terminal: what is written, a value that is known by its name, else an example of its pattern."""
+    if short(name) in SPELLED_ISLANDS:
+        return _KNOWN[short(name)]
     return canonical or _KNOWN.get(short(name)) or example(pattern)
 
 

@@ -221,4 +221,4 @@ def _svg(items: list[Any]) -> str:
     written: list[str] = []
     for item in items:
         item.writeSvg(written.append)
-    return "".join(written)
+    return "".join(written).replace("]]>", "]]&gt;")  # which XML forbids in text, and the library leaves as it is

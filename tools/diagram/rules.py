@@ -102,7 +102,10 @@ def read_syntax(path: Path) -> Syntax:
     }
     loaded = {str(name): _rule(str(name), tree, path) for name, _, tree, _ in grammar.rule_defs}
     own = {definition.name: place for place, definition in enumerate(Source.of(path).definitions)}
-    ordered = {name: loaded[name] for name in sorted(loaded, key=lambda name: own.get(name, len(own)))}
+    needed = {name for start in STARTS for name in _reached(start, loaded)}  # Lark drops the terminals of the others
+    ordered = {
+        name: loaded[name] for name in sorted(loaded, key=lambda name: own.get(name, len(own))) if name in needed
+    }
     found, terminals = _merged(ordered, written)
     reached = {start: sorted(_reached(start, found), key=lambda name: own.get(name, len(own))) for start in STARTS}
     damaged = [name for name in reached[BROKEN] if name not in reached[START]]
@@ -152,7 +155,7 @@ def _merged(
 def _renamed(expression: Expression, names: dict[str, Any]) -> Expression:
     """The expression with other names for what it uses."""
     if isinstance(expression, Use):
-        return Use(names[expression.name])
+        return Use(names.get(expression.name, expression.name))
     if isinstance(expression, Sequence):
         return Sequence(tuple([_renamed(item, names) for item in expression.items]))
     if isinstance(expression, Choice):

@@ -122,14 +122,13 @@ def _written(text: str) -> str:
 
 def _openers(name: str, syntax: Syntax) -> Iterator[str]:
     """Where the format is detected, and which others have the same markers."""
-    found = opening_markers(lenient=False)
+    found = opening_markers(False, registry.edition())
     spelled = {registry.tables(name).terminals[full].regex: marker for full, marker in syntax.terminals.items()}
     rows: list[tuple[str, str]] = []
     for number, terminal in enumerate(found.terminals, 1):
-        if name in found.owners[number]:
-            alike = [other for _, names in found.alike[number] for other in names]
+        if name in found.owners(number):
             shown = _written(terminal.canonical.strip()) if terminal.canonical else codes(spelled[terminal.regex].read)
-            rows.append((shown, links({*found.owners[number], *alike} - {name})))
+            rows.append((shown, links(found.names(number) - {name, PLAIN})))
     if rows:
         yield "Each of these begins a segment of the format; what follows tells the formats that share one apart."
         yield table(("marker", "also opens"), rows)

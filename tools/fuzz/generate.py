@@ -9,6 +9,7 @@ does not hold), those round the place are spelled anew.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -23,7 +24,9 @@ from .spelling import Lexeme, Speller, Spelling, spellings_of
 from .terminals import Place, Token, tokens
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
-_SPELLINGS, _WALKS = 60, 6
+_SPELLINGS, _WALKS = 60, 12
+#: How often a step of a walk leads straight on; it may be a little way round where not.
+_STRAIGHT = 0.85
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Response:
 
 
 class Generator:
-    """Makes responses of one format; the same for the same seed."""
+    """Makes responses of one format; the same for the same seed and the same wishes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,18 +53,23 @@ class Generator:
 
     @cached_property
     def spellings(self) -> frozenset[Spelling]:
-        """All ways in which the markers of the grammar can be spelled."""
-        terminals = [self.automaton.tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
-        return frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
+        """All ways in which the markers of the grammar can be spelled, but for white space that means nothing."""
+        tables = self.automaton.tables
+        terminals = [tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
+        found = frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
+        return found - {Spelling(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
 
-    def response(self, seed: int) -> Response | None:
-        """The response of a seed; None where none was found that reads as it was meant."""
+    def response(self, seed: int, wanted: Collection[Spelling] = ()) -> Response | None:
+        """The response of a seed; None where none was found that reads as it was meant.
+
+        Where a marker has spellings that are wanted, it is spelled in one of those.
+        """
         if not self.map.steps:
             return None
         random = Random(f"{self.name} {seed}")
         goal = self.map.steps[seed % len(self.map.steps)]
         for _ in range(_WALKS):
-            walk = _Walk(self, random, strict=random.random() < 0.25)
+            walk = _Walk(self, random, strict=random.random() < 0.25, wanted=wanted)
             walk.walk([goal, *random.sample(self.map.steps, random.randint(0, 2))])
             found = walk.response()
             if found is not None:
@@ -72,9 +80,11 @@ class Generator:
 class _Walk:
     """One walk through the automaton, and what is spelled on the way."""
 
-    def __init__(self, generator: Generator, random: Random, *, strict: bool) -> None:
+    def __init__(
+        self, generator: Generator, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+    ) -> None:
         self._automaton, self._map, self._random, self._strict = generator.automaton, generator.map, random, strict
-        self._speller = Speller(generator.automaton, random, strict=strict)
+        self._speller = Speller(generator.automaton, random, strict=strict, wanted=wanted)
         self._lexemes: list[Lexeme] = []
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""
@@ -111,7 +121,9 @@ class _Walk:
     def _nearer(self, place: Place, distances: dict[int, int]) -> Place:
         found = [(distances.get(self._map.number(place.after(step))), step) for step in self._choices(place)]
         least = min([distance for distance, _ in found if distance is not None])
-        return self._take(place, self._random.choice([step for distance, step in found if distance == least]))
+        most = least if self._random.random() < _STRAIGHT else least + 2
+        near = [step for distance, step in found if distance is not None and distance <= most]
+        return self._take(place, self._random.choice(near))
 
     def _choices(self, place: Place) -> list[Transition]:
         """The transitions that make sense: an action is not over while it lacks an argument that it needs."""

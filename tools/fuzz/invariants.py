@@ -37,7 +37,7 @@ from outspoken.vocabulary import FREE_TEXT, ISLANDS
 
 from .broken import Broken, require
 from .events import FINISHED, check_events
-from .reference import Meaning, read, said
+from .reference import Meaning, opened_before, read, said
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class How:
     def parse(self, text: str, **more: Any) -> Reply:
         """Read a whole text."""
         return parse(text, self.format, finish_reason=self.reason, **{**self.options, **more})
+
+    def unopened(self) -> How:
+        """The same, where the prompt has opened nothing: so a grammar is read."""
+        return How(self.format, {**self.options, "prefix": ""}, self.reason)
 
     def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
         """Read a text in pieces: the events, and the reply."""
@@ -158,14 +162,24 @@ def check_nothing_lost(reply: Reply) -> None:
 
 def _is_markup(raw: str, start: int, end: int) -> bool:
     """Does a part of a text lie in a marker of some format?"""
-    near = raw[max(start - 200, 0) : end + 200]
     offset = max(start - 200, 0)
-    return any(m.start() + offset <= start and end <= m.end() + offset for finder in _markers() for m in finder(near))
+    near = raw[offset : end + 200]
+    for opened in ["", *_opened()] if offset == 0 else [""]:  # a marker may begin in what the prompt had opened
+        before, after = start - offset + len(opened), end - offset + len(opened)
+        if any(m.start() <= before and after <= m.end() for finder in _markers() for m in finder(opened + near)):
+            return True
+    return False
 
 
 def _has_markup(text: str) -> bool:
     """Does a text hold a marker of some format, or a backtick?"""
     return "`" in text or any(len(match[0].strip()) > 2 for finder in _markers() for match in finder(text))
+
+
+@registry.remembered
+def _opened() -> list[str]:
+    """What the prompts of formats end with."""
+    return sorted({opened for name in registry.names() if (opened := registry.header(name).opened)})
 
 
 @registry.remembered
@@ -249,11 +263,20 @@ def check_replay(text: str, how: How, reply: Reply) -> None:
 def check_meaning(text: str, how: How, reply: Reply) -> None:
     """What the strict grammar accepts says what the rules of grammars say, whether repair is allowed or not.
 
-    That is not known where tools or a prefix give it another meaning.
+    Both behind what every prompt ends with, and where the prompt has opened nothing. What is meant is not known where
+    tools or a prefix give a text another meaning.
     """
     if not how.options.keys().isdisjoint(("tools", "prefix")):
         return
-    meaning = read(registry.automaton(how.format), text)
+    automaton = registry.automaton(how.format)
+    require_meant(text, how, reply, read(automaton, text, opened := opened_before(automaton, text)))
+    if opened:
+        how = how.unopened()
+        require_meant(text, how, how.parse(text), read(automaton, text))
+
+
+def require_meant(text: str, how: How, reply: Reply, meaning: Meaning | None) -> None:
+    """The text says what it means, if it means something: without repair, and with it where nothing was damaged."""
     if meaning is None:
         return
     strict = how.parse(text, repair="none")
@@ -276,6 +299,7 @@ def check_sound(text: str, how: How) -> None:
     """What the strict grammar accepts is read so with repair, too, and no beginning of it holds other calls."""
     meaning = read(registry.automaton(how.format), text)
     if meaning is not None:
+        how = how.unopened()
         reply = how.parse(text)
         require_meaning(reply, meaning)
         check_beginnings(text, how, reply, Random(text))
@@ -296,12 +320,18 @@ def check_beginnings(text: str, how: How, whole: Reply, random: Random, most: in
 
 
 def check_detected(text: str, how: How) -> None:
-    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it."""
-    meaning = read(registry.automaton(how.format), text)
+    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it.
+
+    Detection does not know the markers that only a whole response may begin with: such a text is not asked.
+    """
+    automaton = registry.automaton(how.format)
+    if any(re.match(step.terminal.regex, text.lstrip()) for step in automaton.start.ahead):
+        return
+    meaning = read(automaton, text)
     found = How("auto", how.options, how.reason).parse(text)
     if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
         return
-    if repr(said(how.parse(text))) == repr(meaning):
+    if repr(said(how.unopened().parse(text))) == repr(meaning):
         same = repr(said(found).but_for_text) == repr(meaning.but_for_text)
         require(same, "detected", f"detected: {said(found)}, named: {meaning}")
 

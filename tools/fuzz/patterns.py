@@ -71,6 +71,8 @@ def _branches(items: Any, numbers: dict[int, int], found: set[Branch]) -> None:
 class Sampler:
     """Makes strings that match patterns. `taken` are the branches that the string made last took.
 
+    Those that are `wanted` are taken where they can be.
+
     Look-arounds are not looked at: what is made has to be matched in its place, and made again where it does not.
     """
 
@@ -78,6 +80,7 @@ class Sampler:
         self._random = random
         self._numbers: dict[int, int] = {}
         self.taken: set[Branch] = set()
+        self.wanted: set[Branch] = set()
         self._makers: dict[Any, Callable[[Any, bool], str]] = {
             c.LITERAL: lambda value, fold: self._cased(chr(value), fold),
             c.NOT_LITERAL: lambda value, fold: self._one_of(_ANY, chr(value)),
@@ -125,8 +128,10 @@ class Sampler:
         return self._random.choice(chars)
 
     def _branch(self, value: Any, fold: bool) -> str:
-        at = self._random.randrange(len(value[1]))
-        self.taken.add((self._numbers[id(value)], at))
+        number = self._numbers[id(value)]
+        wanted = [at for at in range(len(value[1])) if (number, at) in self.wanted]
+        at = self._random.choice(wanted or range(len(value[1])))
+        self.taken.add((number, at))
         return self._sequence(value[1][at], fold)
 
     def _group(self, value: Any, fold: bool) -> str:

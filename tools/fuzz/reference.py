@@ -16,6 +16,7 @@ from outspoken.islands import NotJson, decode
 from outspoken.settings import DEFAULT
 from outspoken.sprint import BLANK
 from outspoken.values import read_bare
+from outspoken.vocabulary import ISLANDS
 
 from .terminals import Token, tokens
 
@@ -61,10 +62,12 @@ class _Frame:
 class _Reader:
     """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
 
-    def __init__(self, automaton: Automaton, text: str) -> None:
+    def __init__(self, automaton: Automaton, text: str, begins: int) -> None:
         self.header = automaton.tables.header
         self.trims = automaton.trims
         self.text = text
+        #: where the response begins; what stands before it is the prompt's
+        self.begins = begins
         self.frames: list[_Frame] = []
         self.segments: list[list[Any]] = []
         self.codes: list[str] = []
@@ -83,12 +86,15 @@ class _Reader:
         if short == "TEXT":
             self.show(token.start, token.end)
         elif short == "REASONING":
+            piece = self.text[max(token.start, self.begins) : token.end]
             self.segments.append(
                 ["think", _trimmed(piece, True, token.end < len(self.text)) if "REASONING" in self.trims else piece]
             )
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
             self.frames[-1].value = read_bare(bare, None, self.header.values)
+        elif short in ISLANDS and self.frames:
+            self.frames[-1].value = token.value  # the argument may end only behind its closing marker
         self.operate(token.step.after, token.start, token.end, piece)
 
     def show(self, start: int, end: int) -> None:
@@ -195,8 +201,10 @@ class _Reader:
     def _said(self, kind: str, *rest: Any) -> tuple[Any, ...]:
         """A segment as it is compared: text in place of its span; white space beside markup is the markup's."""
         if kind == "text":
-            piece = self.text[rest[0] : rest[1]]
-            return "text", _trimmed(piece, rest[0] > 0, rest[1] < len(self.text)) if "TEXT" in self.trims else piece
+            start, end = rest
+            piece = self.text[max(start, self.begins) : end]
+            marked = start > 0 and start >= self.begins
+            return "text", _trimmed(piece, marked, end < len(self.text)) if "TEXT" in self.trims else piece
         return ("text", *rest) if kind == "said" else (kind, *rest)
 
 
@@ -222,15 +230,24 @@ def _action(action: Any) -> dict[str, Any]:
     return action.model_dump(exclude={"raw", "span", "repairs"})
 
 
-def read(automaton: Automaton, text: str) -> Meaning | None:
-    """What a text means; None where the grammar does not accept all of it, or what it says makes no sense."""
-    found, sound = tokens(automaton, text)
-    return meaning_of(automaton, text, found) if sound else None
+def opened_before(automaton: Automaton, text: str) -> str:
+    """What a prompt ends with before a response: what the header says, unless the response repeats it."""
+    usual, found = automaton.tables.header.opened, text.lstrip()
+    return usual if found and not found.startswith(usual.strip()) else ""
 
 
-def meaning_of(automaton: Automaton, text: str, found: list[Token]) -> Meaning | None:
-    """What the terminals of a text mean; None where that makes no sense."""
-    reader = _Reader(automaton, text)
+def read(automaton: Automaton, text: str, opened: str = "") -> Meaning | None:
+    """What a text means behind what the prompt has opened.
+
+    None where the grammar does not accept all of both, or what they say makes no sense.
+    """
+    found, sound = tokens(automaton, opened + text)
+    return meaning_of(automaton, opened + text, found, len(opened)) if sound else None
+
+
+def meaning_of(automaton: Automaton, text: str, found: list[Token], begins: int = 0) -> Meaning | None:
+    """What the terminals of a text mean, in which a response begins somewhere; None where that makes no sense."""
+    reader = _Reader(automaton, text, begins)
     try:
         for token in found:
             reader.take(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -10,8 +11,10 @@ from typing import Any, NamedTuple
 
 from outspoken.actions import meaning_of
 from outspoken.automaton import Automaton, Transition
+from outspoken.notations import notation_of
+from outspoken.settings import DEFAULT
 from outspoken.tables import Terminal
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.vocabulary import FREE_TEXT, ISLANDS, SPELLED_ISLANDS
 
 from . import values
 from .patterns import Branch, Sampler, branches
@@ -20,6 +23,13 @@ from .terminals import Token
 #: A marker of fewer characters than this may stand in text by chance.
 _TELLING = 4
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
+
+#: Values of islands that hold one kind of scalar.
+_SCALARS: dict[str, tuple[Any, ...]] = {
+    "JSON_NUMBER": (0, -7, 2.5, 10**20),
+    "JSON_BOOLEAN": (True, False),
+    "JSON_NULL": (None,),
+}
 
 
 class Spelling(NamedTuple):
@@ -74,10 +84,15 @@ class Lexeme:
 
 
 class Speller:
-    """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand."""
+    """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand.
 
-    def __init__(self, automaton: Automaton, random: Random, *, strict: bool) -> None:
-        self._automaton, self._random, self._strict = automaton, random, strict
+    Of several spellings of a marker, those that are `wanted` come first.
+    """
+
+    def __init__(
+        self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+    ) -> None:
+        self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
         self._actions = automaton.tables.header.actions
         self._sampler = Sampler(random)
 
@@ -119,10 +134,13 @@ class Speller:
     def _marker(self, lexeme: Lexeme) -> None:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
-        if terminal.canonical and self._random.random() < 0.4:
+        wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
+        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4):
             lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
             return
+        self._sampler.wanted = {branch for branch in wanted if branch is not None}
         lexeme.text = self._sampler.sample(terminal.regex)
+        self._sampler.wanted = set()
         lexeme.spelling = tuple([Spelling(terminal.name, branch) for branch in sorted(self._sampler.taken)])
 
     def _free(self, short: str) -> str:
@@ -151,8 +169,21 @@ class Speller:
             lexeme.value = self._argument(lexeme, pieces)
             lexeme.text = values.as_python(self._random, lexeme.value)
             return
+        if lexeme.short in SPELLED_ISLANDS:
+            self._spelled(lexeme, pieces)
+            return
         lexeme.value = self._json(lexeme.short, role, pieces)
         lexeme.text = values.as_json(self._random, lexeme.value)
+
+    def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
+        """An object in a notation that the grammar spells, and what it says without a schema."""
+        step, found = lexeme.transition, None
+        notation, behind = notation_of(step.terminal), step.target.markers[0].terminal.canonical
+        while found is None or found[1] != len(lexeme.text):
+            written = notation.write(values.mapping(self._random, pieces if self._random.random() < 0.5 else ()))
+            lexeme.text = written or ""
+            found = notation.read_at(lexeme.text + behind, 0, DEFAULT.max_depth, True) if written is not None else None
+        lexeme.value = found[0]
 
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
@@ -163,6 +194,8 @@ class Speller:
             return random.choice(odd if short == "JSON_STRING" else (*odd, None))
         if role == "needs_more_work" and random.random() < 0.8:
             return random.random() < 0.5
+        if short in _SCALARS:
+            return random.choice(_SCALARS[short])
         if short == "JSON_STRING":
             return values.text_value(random, pieces)
         if short == "JSON_ARRAY":

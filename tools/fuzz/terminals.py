@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken.automaton import Automaton, Config, Transition
-from outspoken.islands import NOTATIONS
+from outspoken.notations import notation_of
 from outspoken.settings import DEFAULT
 from outspoken.sprint import BLANK
 from outspoken.vocabulary import FREE_TEXT
@@ -111,7 +111,7 @@ def _free(step: Transition, text: str, at: int) -> Token | None:
 def _island(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:
     start = _past_blanks(automaton, text, at)
     for step in config.islands:
-        notation = NOTATIONS[step.terminal.short]
+        notation = notation_of(step.terminal)
         if notation.may_begin(text[start : start + 1]):
             found = notation.read_at(text, start, DEFAULT.max_depth, True)
             return Token(step, start, found[1], found[0]) if found else None

@@ -153,7 +153,7 @@ def _slot(found: Notation, number: int, kind: str, body: Body) -> str:
     if kind == NAME:
         _name("TOOL_NAME", following, body)
     elif kind == CALL:
-        body.take("json_call", "_json_call")
+        _object(found.key, body)
     elif kind == OBJECT:
         body.rules["arguments"] = "JSON_OBJECT | JSON_STRING"
         body.take("json", "JSON_OBJECT", "JSON_STRING")
@@ -166,6 +166,15 @@ def _slot(found: Notation, number: int, kind: str, body: Body) -> str:
         body.rules["call_id"] = terminal
         return "call_id"
     return _SYMBOLS[kind]
+
+
+def _object(key: str, body: Body) -> None:
+    """Import the rule for a call that is an object, with the key of its arguments where that is another one."""
+    if key == "arguments":
+        body.take("json_call", "_json_call")
+    else:
+        body.terminals["%override _ARGUMENTS_KEY.1"] = rf'"\"{key}\": " | /"(?:arguments|parameters|args)"\s{{0,99}}:/'
+        body.take("json_call", "_json_call", "_ARGUMENTS_KEY")
 
 
 def _name(terminal: str, following: str, body: Body) -> None:
@@ -235,7 +244,7 @@ def _ahead(found: Notation, *, section: bool) -> str:
         return ""
     ahead = "".join(f"\\s{{0,99}}{pattern(piece.strip())}" for piece in others if piece.strip())
     ahead += f"\\s{{0,99}}{pattern(found.head[0][0].strip())}" if section and found.head[0][0].strip() else ""
-    ahead += "\\s{0,99}" + {NAME: _NAME, CALL: r"\{", QUOTED_NAME: '"'}.get(found.head[0][1], r"\w")
+    ahead += "\\s{0,99}" + {NAME: _NAME, CALL: r"\{", QUOTED_NAME: '"', QUOTED_ID: '"'}.get(found.head[0][1], r"\w")
     behind = found.head[1:2]
     following = behind[0][0] if behind else found.lead
     if found.head[0][1] == NAME and following.strip():

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from outspoken import RenderError, render
+from outspoken.header import read_header
 from outspoken.sources import sources
 from tools.checkout import Checkout
 
@@ -72,7 +73,7 @@ _TOLD: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
 
 
 def rendered_notation(format: str) -> Notation | None:
-    """How a format writes calls, told from what its renderer writes; None where it writes none, or otherwise."""
+    """How a format writes calls, told from what its renderer writes; None where it writes none, or without a marker."""
     samples: list[Sample] = []
     for message in MESSAGES.values():
         try:
@@ -80,19 +81,27 @@ def rendered_notation(format: str) -> Notation | None:
         except (RenderError, Unclear):
             continue
     try:
-        return notation(samples)
+        told = notation(samples)
     except Unclear:
         return None
+    return told if (told.section[0] + told.head[0][0]).strip() else None
 
 
 def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]:
-    """How formats write calls, for those of which it can be told."""
+    """How formats write calls, for those of which it can be told; what most models write comes first."""
+    formats = sorted(formats, key=lambda name: (-_models(checkout, name), name))
     made = {name: (name, tuple(sources(checkout.grammar(name)).items())) for name in formats}
     if not all(key in _TOLD for key in made.values()):
         with checkout.in_use():
             for name, key in made.items():
                 _TOLD[key] = rendered_notation(name)
     return {name: found for name, key in made.items() if (found := _TOLD[key])}
+
+
+def _models(checkout: Checkout, format: str) -> int:
+    """How many models a format says that they write it."""
+    path = checkout.grammar(format)
+    return len(read_header(path.read_text("utf-8"), str(path)).models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +115,16 @@ class Likeness:
 
 
 def likenesses(texts: Sequence[str], known: dict[str, Notation]) -> list[Likeness]:
-    """What responses are as each of the formats would write them, where they can be; the nearest first."""
+    """What responses are as each of the formats would write them, where they can be; the nearest first.
+
+    Of those that are as near, the first of `known` comes first.
+    """
     made: list[Likeness] = []
     for name, one in known.items():
         for form in (one, *_with_id(one)):
             with suppress(Unclear):
                 made.append(likeness(texts, name, form))
-    return sorted(made, key=lambda like: (like.changes, -like.calls, like.format))
+    return sorted(made, key=lambda like: (like.changes, -like.calls))
 
 
 def _with_id(known: Notation) -> list[Notation]:

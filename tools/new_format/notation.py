@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from .samples import (
+    CALL,
     INDEX,
     JSON,
     OBJECT,
@@ -59,6 +60,8 @@ class Notation:
     think: tuple[str, str] | None = None
     separated: bool = False
     ending: str = ""
+    #: under which key a call that is an object holds its arguments
+    key: str = "arguments"
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -103,6 +106,7 @@ def notation(samples: Sequence[Sample], like: Notation | None = None) -> Notatio
         before = like.before if like else None
     found = Notation(
         head=((first, head[0][1]), *head[1:]),
+        key=_key(called),
         lead=lead,
         arguments=arguments,
         close=last,
@@ -191,6 +195,14 @@ def _agreed(markups: Iterable[str], place: str) -> str:
         one, other, *_ = {"".join(markup.split()): markup for markup in counted}.values()
         raise Unclear(f"the markup {place} differs: {one!r} and {other!r}")
     return counted.most_common(1)[0][0]
+
+
+def _key(samples: list[Sample]) -> str:
+    """Under which key calls that are objects hold their arguments, where the shared rule knows it."""
+    slots = [(s.text, slot) for s in samples for call in s.calls for slot in call.head if slot.kind == CALL]
+    objects = [text[slot.start : slot.end] for text, slot in slots]
+    found = {match[1] for text in objects if (match := re.search(r'"(arguments|parameters|args)"\s*:', text))}
+    return found.pop() if len(found) == 1 else "arguments"
 
 
 def _arguments(samples: list[Sample], like: Notation | None) -> tuple[Arguments | None, str]:

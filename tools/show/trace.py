@@ -14,9 +14,9 @@ from outspoken import paths
 from outspoken.automaton import Config, Transition
 from outspoken.coarse import matcher
 from outspoken.detection import Detector
-from outspoken.islands import NOTATIONS
 from outspoken.json_codes import Edit
 from outspoken.machine import Machine
+from outspoken.notations import notation_of
 from outspoken.operations import HANDLERS
 from outspoken.reading import Reading
 from outspoken.resync import Damage
@@ -222,7 +222,7 @@ class Traced(Machine):
     def _scanned(self, at: int) -> Transition | None:
         """The island that began at the place after the last token."""
         begun = self.slice(self._from, at + 1).lstrip(BLANK)[:1]
-        return next((t for t in self.config.islands if NOTATIONS[t.terminal.short].may_begin(begun)), None)
+        return next((t for t in self.config.islands if notation_of(t.terminal).may_begin(begun)), None)
 
     def _as_text(self, after: int) -> bool:
         start = max(self.builder.safe, 0)
@@ -329,6 +329,10 @@ def joined(spans: list[Span]) -> list[Span]:
 class TracedTrial(Traced, Trial):
     """Reads one segment by one format, and writes down how."""
 
+    def read_through(self, text: str) -> bool:
+        """Whole steps are not taken."""
+        return False
+
     def _as_text(self, after: int) -> bool:
         going = Trial._as_text(self, after)
         self._note("text", self.builder.safe, after)
@@ -355,6 +359,9 @@ class TracedDetector(Traced, Detector):
         if self._trials and self._heard is not None:
             return self._heard.held(received, sent)
         return super().held(received, sent)
+
+    def _likely(self, names: list[str], start: int) -> list[str]:
+        return names
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         self._tried, self._heard = (), None

@@ -1,0 +1,136 @@
+"""One expression for many markers that tries only those that the text before it can begin.
+
+A search for the markers of all formats would try each of them at every `<`. Here they are sorted by what their matches
+begin with, so that `<tool_call>` is tried against the few that begin so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .patterns import REPEATS, c, sre
+from .tables import Terminal
+
+#: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
+_LENGTH, _MANY, _FEW = 12, 16, 12
+
+#: A beginning, and whether what was looked at after it goes on with it. Where it does not, anything may follow.
+_Start = tuple[str, bool]
+
+
+def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
+    """What every match begins with one of; anything may follow those that are shorter than `length` characters."""
+    found = _sequence(list(sre.parse(pattern)), {("", True)}, length, False)
+    return frozenset([text for text, _ in found])
+
+
+def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool) -> set[_Start]:
+    for op, value in items:
+        live = {start for start in starts if start[1] and len(start[0]) < length}
+        if not live:
+            break
+        if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            continue
+        longer = (starts - live) | _extended(op, value, live, length, folds)
+        if len(longer) > _MANY:
+            return {(text, False) for text, _ in starts}
+        starts = longer
+    return starts
+
+
+def _extended(op: Any, value: Any, starts: set[_Start], length: int, folds: bool) -> set[_Start]:
+    """The beginnings with one more item of a pattern behind them."""
+    if op is c.SUBPATTERN:
+        return _sequence(list(value[-1]), starts, length, folds or bool(value[1] & re.IGNORECASE))
+    if op is c.BRANCH:
+        return set[_Start]().union(*[_sequence(list(branch), starts, length, folds) for branch in value[1]])
+    if op in REPEATS:
+        low, high, body = value
+        once = _sequence(list(body), starts, length, folds)
+        again = once if high == 1 else {(text, False) for text, _ in once}
+        return again if low else starts | again
+    chars = _chars(op, value, folds)
+    if op is c.IN and value == [(c.CATEGORY, c.CATEGORY_SPACE)]:
+        return {(text + " ", False) for text, _ in starts}
+    if chars is None:
+        return {(text, False) for text, _ in starts}
+    return {(text + char, True) for text, _ in starts for char in chars}
+
+
+def _chars(op: Any, value: Any, folds: bool) -> set[str] | None:
+    """The characters that an item is one of; None where they are many."""
+    items = [(op, value)] if op is c.LITERAL else value if op is c.IN else [(op, value)]
+    if len(items) > 4 or not all(kind is c.LITERAL for kind, _ in items):
+        return None
+    found = {chr(code) for _, code in items}
+    return {form for char in found for form in (char.lower(), char.upper())} if folds else found
+
+
+def one_of(terminals: Sequence[Terminal]) -> tuple[str, list[int]]:
+    """An expression that matches what the first of the terminals matches that matches, each in groups of its own.
+
+    With it comes the number of the terminal, from 1 on, for each group. A terminal may have several groups.
+    """
+    return _Maker(terminals).made()
+
+
+class _Maker:
+    """Writes the expression of `one_of`."""
+
+    def __init__(self, terminals: Sequence[Terminal]) -> None:
+        self._terminals = terminals
+        self._starts = [prefixes(terminal.regex) for terminal in terminals]
+        self._groups: list[int] = []
+
+    def made(self) -> tuple[str, list[int]]:
+        """The expression, and the numbers of its groups."""
+        able: dict[tuple[int, ...], str] = {}
+        for char in sorted({char for terminal in self._terminals for char in terminal.first}):
+            which = tuple([i for i, t in enumerate(self._terminals) if char in t.first or not t.first])
+            able[which] = able.get(which, "") + char
+        parts: list[str] = []
+        for which, chars in able.items():
+            inner = self._deeper(which, chars) if len(chars) == 1 else self._alternatives(which)
+            parts.append(f"(?=[{re.escape(chars)}])(?:{inner})")
+        anywhere = tuple([i for i, t in enumerate(self._terminals) if not t.first])
+        if anywhere:
+            parts.append(self._alternatives(anywhere))
+        return "|".join(parts), self._groups
+
+    def _alternatives(self, which: Sequence[int]) -> str:
+        self._groups += [i + 1 for i in which]
+        return "|".join([f"({self._terminals[i].regex})" for i in which])
+
+    def _deeper(self, which: Sequence[int], path: str) -> str:
+        """The expression for terminals of which those that are acceptable begin with `path`."""
+        if len(which) <= _FEW or len(path) >= _LENGTH:
+            return self._alternatives(which)
+        nexts: dict[int, set[str] | None] = {i: self._next(i, path) for i in which}
+        chars = sorted({char for found in nexts.values() if found for char in found})
+        if len(chars) == 1:
+            return self._deeper(which, path + chars[0])
+        able: dict[tuple[int, ...], list[str]] = {}
+        for char in chars:
+            some = tuple([i for i, found in nexts.items() if found is None or char in found])
+            able.setdefault(some, []).append(char)
+        open_ = [i for i, found in nexts.items() if found is None]
+        parts: list[str] = []
+        for some, begun in able.items():
+            inner = self._deeper(some, path + begun[0]) if len(begun) == 1 else self._alternatives(some)
+            ahead = re.escape(path) + f"[{re.escape(''.join(begun))}]"
+            parts.append(f"(?={ahead})(?:{inner})")
+        if open_:
+            parts.append(self._alternatives(open_))
+        return "|".join(parts) or "(?!)"
+
+    def _next(self, number: int, path: str) -> set[str] | None:
+        """The characters with which a terminal may go on behind `path`; None where that is open."""
+        found: set[str] = set()
+        for start in self._starts[number]:
+            if path.startswith(start):
+                return None
+            if start.startswith(path):
+                found.add(start[len(path)])
+        return found

@@ -1,0 +1,129 @@
+"""What was made fast reads as what it stands for: the search for markers, plain objects, what a prompt opened."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import regex
+
+from outspoken import StreamParser, parse, registry
+from outspoken.notations import notation
+from outspoken.paths import guarded, quick, searched
+from outspoken.patterns import beginning, first
+from outspoken.shapes import Shape
+from tests.cases import CASES, FORMATS
+from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}
+
+
+def home_terminals(format_: str) -> list[Any]:
+    """The terminals that end the plain text of a format."""
+    home = registry.automaton(format_, lenient=True).home
+    return [step.terminal for step in (home.free.target if home.free else home).markers]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
+    terminals = home_terminals(format_)
+    source = "|".join([f"(?:{t.regex})" for t in terminals])
+    find, _ = searched(source, terminals)
+    plain = re.compile(guarded(source, terminals))
+    texts = [case.text for case in CASES if case.format == format_]
+    assert texts
+    for text in [*texts, *[re.sub("[ \n]", " \n\n ", t) for t in texts]]:
+        pos = 0
+        while (wanted_match := plain.search(text, pos)) is not None:
+            found = find(text, pos)
+            assert found is not None
+            assert found.span() == wanted_match.span()
+            pos = wanted_match.start() + 1
+        assert find(text, pos) is None
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
+    terminals = home_terminals(format_)
+    inside = quick(terminals)
+    if inside is None:
+        assert not all(t.first for t in terminals)
+        return
+    find = regex.compile("|".join([f"(?:{t.regex})" for t in terminals])).search
+    for text in [case.text for case in CASES if case.format == format_]:
+        for at in range(0, len(text), 3):
+            piece = text[at : at + 7]
+            if inside(piece) is None:
+                match = find(piece, partial=True)
+                assert match is None or match.start() == len(piece)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "blank", "solid", "begins"),
+    [
+        ("<call>", "", "<", "<"),
+        (r"\n?<\/a>", "\n", "<", "\n<"),
+        (r"(?:\n\n|)<a>", "\n", "<", "\n<"),
+        (r"\n(?:foo|\[)", "\n", "[f", "\n"),
+        (r"(?:<s>)?[ ]{0,3}to=", " ", "<t", " <t"),
+        (r"(?i:x)y", "", "Xx", "Xx"),
+    ],
+)
+def test_what_a_marker_begins_with(pattern: str, blank: str, solid: str, begins: str) -> None:
+    found = beginning(pattern)
+    assert found is not None
+    assert ("".join(sorted(found[0])), "".join(sorted(found[1]))) == (blank, solid)
+    assert first(pattern) == begins
+
+
+@pytest.mark.parametrize("pattern", [r"\s*", r"[^<]a", r".a", r"\n{0,2}"])
+def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
+    assert beginning(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "spelling", "text"),
+    [
+        ("BRACED_OBJECT", "''", "{a:''it's''',n:3,b:true}"),
+        ("BRACED_OBJECT", "''", "{a:''x'',a:''y''}"),
+        ("BRACED_OBJECT", "''", "{other:''x'',n:''4''}"),
+        ("BRACED_OBJECT", "''", "{}"),
+        ("BRACED_OBJECT", "''", "{a:''x'',}"),
+        ("BRACED_OBJECT", "''", "{ a : ''x'' , n : 1 }"),
+        ("TAGGED_OBJECT", "~", "~<a>x\n~</a>\n~<n>3~</n>~</end>"),
+        ("TAGGED_OBJECT", "~", "~<a>x~</a>~<a>y~</a>~</end>"),
+        ("TAGGED_OBJECT", "~", "~<n>~</n>~<b> ~</b>~</end>"),
+        ("TAGGED_OBJECT", "~", "~<a>~<i>x~</i>~</a>~</end>"),
+        ("TAGGED_OBJECT", "~", "~<a>x~</n>~</end>"),
+        ("TAGGED_OBJECT", "~", "~</end>"),
+    ],
+)
+def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str, text: str) -> None:
+    how, shape = notation(kind, spelling), Shape(SCHEMA, SCHEMA, "json")
+    scanner = how.scanner(9, shape)
+    end, done = scanner.feed(text, 0)
+    assert how.read_at(text, 0, 9, True, shape) == ((scanner.value, end, scanner.text) if done else None)
+
+
+@pytest.mark.parametrize("format_", [f for f in FORMATS if registry.header(f).opened])
+def test_what_a_prompt_opens_is_the_same_again(format_: str) -> None:
+    registry.automaton(format_, lenient=True).opened = None
+    for case in [c for c in CASES if c.format == format_][:6]:
+        replies = [parse(case.text, format_) for _ in range(2)]
+        assert replies[0] == replies[1]
+        registry.automaton(format_, lenient=True).opened = False
+        assert parse(case.text, format_) == replies[0]
+        registry.automaton(format_, lenient=True).opened = None
+        for _ in range(2):
+            parser = StreamParser(format_)
+            parser.feed(case.text)
+            parser.close()
+            assert parser.reply == replies[0]
+
+
+@pytest.mark.parametrize("format_", PEERS)
+def test_the_responses_that_are_measured_are_read(format_: str) -> None:
+    assert format_ in FORMATS
+    for size in TYPICAL:
+        assert own_calls(response(format_, *size), format_) == wanted(*size)

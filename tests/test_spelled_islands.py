@@ -1,0 +1,319 @@
+"""Objects in braces and objects in elements: their scanners, in every split, and what is written in their notations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from outspoken import Done, RenderError, ToolCallDelta, Tools, parse, render, stream
+from outspoken.notations import notation
+from outspoken.shapes import ANY, Shape, shape_of
+
+MARK, PREFIX = '<|"|>', "~[~"
+DEPTH = 6
+BRACED = notation("BRACED_OBJECT", MARK)
+TAGGED = notation("TAGGED_OBJECT", PREFIX)
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "n": {"type": "integer"},
+        "either": {"type": ["integer", "string"]},
+        "flag": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        "list": {"type": "array", "items": {"type": "string"}},
+        "ints": {"type": "array", "items": {"type": "integer"}},
+        "deep": {"$ref": "#/$defs/deep"},
+        "map": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "$defs": {"deep": {"type": "object", "properties": {"text": {"type": "string"}, "more": {"$ref": "#/$defs/deep"}}}},
+}
+KNOWN = Shape(SCHEMA, SCHEMA, "json")
+
+
+def b(text: str) -> str:
+    """Braced text, written here with `'` for the mark."""
+    return text.replace("'", MARK)
+
+
+def t(text: str) -> str:
+    """Elements, written here with `~` for the prefix."""
+    return text.replace("~", PREFIX)
+
+
+def scanned(how: Any, pieces: list[str], shape: Shape) -> tuple[Any, ...]:
+    """What a scanner makes of pieces: where it stopped, whether it ended or broke there, its value, what it said."""
+    scanner = how.scanner(DEPTH, shape)
+    buffer, at, done, said = "", 0, False, ""
+    for piece in pieces:
+        buffer += piece
+        if not done and not scanner.broken:
+            end, done = scanner.feed(buffer, at)
+            assert end >= at
+            at = end
+            said += scanner.said()
+    assert not scanner.finish()
+    assert said == scanner.text
+    return at, done, scanner.broken, repr(scanner.value) if done else None, said
+
+
+def read(how: Any, text: str, shape: Shape = ANY) -> tuple[Any, int]:
+    """The value and its end, which is the same in every split of the text in two, and in single characters."""
+    whole = scanned(how, [text], shape)
+    assert scanned(how, list(text), shape) == whole
+    for at in range(1, len(text)):
+        assert scanned(how, [text[:at], text[at:]], shape) == whole
+    found = how.read_at(text, 0, DEPTH, True, shape)
+    assert (found is not None) == whole[1]
+    if found is None:
+        return ("broken" if whole[2] else "open"), whole[0]
+    value, end, said = found
+    assert json.loads(said) == value
+    assert end == whole[0]
+    return value, end
+
+
+BRACED_CASES: list[tuple[str, Any]] = [
+    ("{}", {}),
+    ("{ }", {}),
+    ("{a:1}", {"a": 1}),
+    ("{a:'x',b:-2.5e1,c:true,d:false,e:null}", {"a": "x", "b": -25.0, "c": True, "d": False, "e": None}),
+    ('{a:\'{b:1},}]\n\\n "q" <|"| x\'}', {"a": '{b:1},}]\n\\n "q" <|"| x'}),
+    ("{a:''}", {"a": ""}),
+    ("{a:[1,'x',{b:[]}],c:{}}", {"a": [1, "x", {"b": []}], "c": {}}),
+    ("{\n  a : 1 ,\n  b:\t'x'\n}", {"a": 1, "b": "x"}),
+    ("{'a b':1,\"c \\u00e9\":2,d-e.f:3}", {"a b": 1, "c é": 2, "d-e.f": 3}),
+    ('{a:"x, \\"y\\" \\ud83e\\udd89"}', {"a": 'x, "y" 🦉'}),
+    (
+        "{a:warm white,b:10:30,c:https://x.y/z,d:1 2}",
+        {"a": "warm white", "b": "10:30", "c": "https://x.y/z", "d": "1 2"},
+    ),
+    ("{a:1,a:2}", {"a": 2}),
+    ("{a:01,b:1e999,c:True}", {"a": "01", "b": "1e999", "c": True}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), BRACED_CASES)
+def test_braced(text: str, value: Any) -> None:
+    text = b(text)
+    assert repr(read(BRACED, text)) == repr((value, len(text)))
+    assert repr(read(BRACED, text + " more}")) == repr((value, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("{a:1 b:2}", 8),
+        ("{a:}", 3),
+        ("{a:,b:1}", 3),
+        ("{,}", 1),
+        ("{a}", 2),
+        ("{a:1,}", 5),
+        ("{a:[1,]}", 6),
+        ("{a:1]", 4),
+        ("{a:[1}", 5),
+        ("{a:x{y}}", 4),
+        ("{[a]:1}", 1),
+        ("{a:Rome<|x", 7),
+        ("{a:Rome'}", 7),
+        ("{a:'x'y}", 14),
+        ("{a:<b>}", 3),
+        ('{a:"x\ny"}', 5),
+        ('{a:"\\x"}', 4),
+        ("{'a'b:1}", 12),
+        ("[1]", 0),
+        ("{a:{b:{c:{d:{e:{f:{}}}}}}}", 18),
+        ("{a:one\ntwo}", 7),
+    ],
+)
+def test_braced_that_breaks(text: str, at: int) -> None:
+    assert read(BRACED, b(text)) == ("broken", at)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "{a", "{a:", "{a:1", "{a:1,", "{a:'x", "{a:'x'", '{a:"x\\u00', "{a:<|", "{a:[1", "{a:{}"]
+)
+def test_braced_that_is_open(text: str) -> None:
+    assert read(BRACED, b(text))[0] == "open"
+
+
+def test_braced_is_typed_by_the_schema() -> None:
+    text = b("{text:12,n:'3',either:'4',flag:'true',list:[1,'2'],ints:['1',x],deep:{more:{text:null}},map:{k:1},new:1}")
+    value = {
+        "text": "12", "n": 3, "either": "4", "flag": True, "list": ["1", "2"], "ints": [1, "x"],
+        "deep": {"more": {"text": "null"}}, "map": {"k": "1"}, "new": 1,
+    }  # fmt: skip
+    assert read(BRACED, text, KNOWN) == (value, len(text))
+
+
+def test_braced_is_said_as_it_comes() -> None:
+    scanner = BRACED.scanner(DEPTH, ANY)
+    text, at, heard = b("{a:'one two',n:15}"), 0, list[str]()
+    for end in range(1, len(text) + 1):
+        at, _ = scanner.feed(text[:end], at)
+        heard.append(scanner.said())
+    assert "".join(heard) == '{"a": "one two", "n": 15}'
+    assert heard[10] == "e"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", {}),
+        ("~<a>1~</a>", {"a": 1}),
+        ("\n ~<a>x~</a>\n~<b>true~</b> ", {"a": "x", "b": True}),
+        ("~<a> two  words\n~</a>", {"a": " two  words\n"}),
+        ("~<a>~</a>", {"a": ""}),
+        ("~<a>1~</a>~<b>2~</b>~<a>x~</a>", {"a": [1, "x"], "b": 2}),
+        ("~<a>~<item>1~</item>~<item>x~</item>~</a>", {"a": [1, "x"]}),
+        ("~<a>~<item>~<item>1~</item>~</item>~</a>", {"a": [[1]]}),
+        ("~<a>~<b>~<c>1~</c>~</b>~<b>2~</b>~</a>", {"a": {"b": [{"c": 1}, 2]}}),
+        ("~<a>\n  ~<b>1~</b>\n~</a>", {"a": {"b": 1}}),
+        ("~<a>x ~ y <b> </a> ~< ~<b c> ~</a >z~</a>", {"a": t("x ~ y <b> </a> ~< ~<b c> ~</a >z")}),
+        ('~<a>{"b": [1]}~</a>', {"a": {"b": [1]}}),
+        ("~<item>1~</item>~<item>2~</item>", {"item": [1, 2]}),
+    ],
+)
+def test_tagged(text: str, value: Any) -> None:
+    text = t(text)
+    assert read(TAGGED, text) == ("open", len(text))
+    assert repr(read(TAGGED, text + t("~</call>~<x>"))) == repr((value, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("x~</call>", 0),
+        ("~<a>1~</a>\n junk~</call>", 16),
+        ("~<a>1~</b>", 7),
+        ("~<a>hall ~<b>", 11),
+        ("~<a>~<b>1~</b> x~</a>", 21),
+        ("~<a>~<b>1~</a>", 13),
+        ("~<a>~<a>~<a>~<a>~<a>~<a>~<a>", 36),
+    ],
+)
+def test_tagged_that_breaks(text: str, at: int) -> None:
+    assert read(TAGGED, t(text)) == ("broken", at)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("~<text>12~</text>", {"text": "12"}),
+        ("~<text>a ~<b>c~</b> ~<d~</text>", {"text": t("a ~<b>c~</b> ~<d")}),
+        ("~<text>~<text>~</text>~</text>", {"text": t("~<text>~</text>")}),
+        ("~<n> 3 ~</n>~<either>4~</either>~<either>~</either>", {"n": 3, "either": ""}),
+        ("~<flag>None~</flag>", {"flag": None}),
+        ("~<list>~</list>~<map>~</map>", {"list": [], "map": {}}),
+        ("~<list>~<item>1~</item>~</list>", {"list": ["1"]}),
+        ("~<list>~<entry>1~</entry>~</list>", {"list": ["1"]}),
+        ("~<ints>1~</ints>", {"ints": [1]}),
+        ("~<ints>1~</ints>~<n>1~</n>~<ints>2~</ints>", {"ints": [1, 2], "n": 1}),
+        ("~<n>1~</n>~<n>2~</n>", {"n": 2}),
+        ("~<map>~<item>1~</item>~</map>", {"map": {"item": "1"}}),
+        ("~<deep>~<more>~<text>1~</text>~</more>~</deep>", {"deep": {"more": {"text": "1"}}}),
+    ],
+)
+def test_tagged_is_typed_by_the_schema(text: str, value: Any) -> None:
+    text = t(text)
+    assert repr(read(TAGGED, text + t("~</call>"), KNOWN)) == repr((value, len(text)))
+
+
+def test_a_closing_tag_in_text_is_not_text_where_it_closes_nothing() -> None:
+    assert read(TAGGED, t("~<text>a~</call>"), KNOWN) == ("broken", 10)
+
+
+def test_tagged_is_said_as_it_comes_where_nothing_may_be_repeated() -> None:
+    text = t("~<text>one~</text>~<n>15~</n>~<new>1~</new>~</call>")
+    scanner = TAGGED.scanner(DEPTH, KNOWN)
+    scanner.feed(text[:11], 0)
+    assert scanner.said() == '{"text": "on'
+    end, done = scanner.feed(text, 11)
+    assert (done, scanner.said()) == (True, 'e", "n": 15, "new": 1}')
+    assert text[end:] == t("~</call>")
+
+
+def test_shapes() -> None:
+    tools = Tools.of([{"name": "f", "parameters": SCHEMA}])
+    assert shape_of(tools, "f", "n", "json").types == {"integer"}
+    assert shape_of(tools, "f", None, "json").member("deep").member("more").member("text").is_text
+    assert shape_of(tools, "g", None, "json") is ANY
+    assert shape_of(tools, "f", "other", "json").types is None
+    assert shape_of(None, "f", None, "text").bare("1") == "1"
+    root: dict[str, Any] = {"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"properties": {"a": {"type": "null"}}}]}
+    assert Shape(root, root, "json").member("a").types == {"null"}
+
+
+# the formats that use them
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
+)
+HOSTILE = [
+    "{", "}", ",", ":", "[", "]", '"', "\\", "\n", " ", "<|", '<|"|>', "<escape>", "<esc", "]<]minimax[>[", "]<]",
+    "<a>", "</a>", "<item>", "null", "<tool_call|>", "<end_function_call>", "</invoke>", "<|tool_call>call:f{}", "`",
+]  # fmt: skip
+texts = st.lists(st.sampled_from(HOSTILE), max_size=5).map("".join)
+keys = st.one_of(st.sampled_from(["a", "item", "k-1", "b.c"]), texts, st.text(max_size=4))
+values = st.recursive(
+    st.one_of(scalars, texts),
+    lambda v: st.one_of(st.lists(v, max_size=3), st.dictionaries(keys, v, max_size=3)),
+    max_leaves=8,
+)
+FORMATS = ["gemma4", "functiongemma", "minimax_m3"]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@settings(max_examples=120, deadline=None)
+@given(arguments=st.dictionaries(keys, values, max_size=3))
+@example(arguments={"a": "", "b": {}, "c": [], "d": [[]], "e": [{}], "f": [""]})
+@example(arguments={"a": '<|"', "b": "<escap", "c": "]<]minimax[>"})
+@example(arguments={"": 1})
+def test_what_is_written_reads_back_in_any_chunks(format_: str, arguments: dict[str, Any]) -> None:
+    try:
+        text = render({"name": "f", "arguments": arguments}, format_)
+    except RenderError:
+        return
+    plain = parse(text, format_)
+    assert [call.name for call in plain.tool_calls] == ["f"]
+    if format_ != "minimax_m3":  # whose values need a schema
+        assert repr(plain.tool_calls[0].arguments) == repr(arguments)
+    assert json.loads(plain.tool_calls[0].arguments_text) == plain.tool_calls[0].arguments
+    parts: dict[int, str] = {}
+    for event in stream(list(text), format_):
+        if isinstance(event, ToolCallDelta):
+            parts[event.index] = parts.get(event.index, "") + event.arguments
+        elif isinstance(event, Done):
+            assert event.reply == plain
+    assert list(parts.values()) == [plain.tool_calls[0].arguments_text]
+
+
+@pytest.mark.parametrize(
+    ("format_", "arguments"),
+    [
+        ("gemma4", {"a": 'x<|"|>y'}),
+        ("gemma4", {"a": [{'<|"|>': 1}]}),
+        ("functiongemma", {"a": "<escape>"}),
+        ("minimax_m3", {"a b": 1}),
+        ("minimax_m3", {"": 1}),
+        ("minimax_m3", {"a": "]<]minimax[>[</a>"}),
+        ("minimax_m3", {"a": [1, "1"]}),
+    ],
+)
+def test_what_cannot_be_carried_is_not_written(format_: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(RenderError):
+        render({"name": "f", "arguments": arguments}, format_)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_long_values_take_linear_time(format_: str) -> None:
+    """Every character is looked at a bounded number of times, also where marks are nearly there again and again."""
+    value = '<|" <esc ]<]minimax[> ' * 20_000
+    text = render({"name": "f", "arguments": {"a": value}}, format_)
+    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
+    end = list(stream(pieces, format_))[-1]
+    assert isinstance(end, Done)
+    assert end.reply.tool_calls[0].arguments == {"a": value}

@@ -1,0 +1,245 @@
+"""What `tools/bench.py` reads: responses in each format's own spelling, and the peer's parsers for them."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from outspoken import Text, Tools, parse, render
+from outspoken.errors import RenderError
+from outspoken.registry import header
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "type": "function",
+        "function": {
+            "name": "save_note",
+            "parameters": {
+                "type": "object",
+                "properties": {"title": {"type": "string"}, "copies": {"type": "integer"}, "body": {"type": "string"}},
+            },
+        },
+    }
+]
+#: read once, as the peer is given its tools
+GIVEN = Tools.of(TOOLS)
+SENTENCE = "The ferry to the island leaves at nine and the last one back is at six. "
+FUNCTION = "functions.save_note"
+LEAD = "I will write that down."
+
+#: calls and size of the longest argument of the typical responses: about 0.25, 0.9 and 2 KB
+TYPICAL = ((1, 60), (2, 260), (3, 520))
+
+#: format, and the peer's module and class for it
+PEERS = {
+    "apertus": ("apertus2509_detector", "Apertus2509Detector"),
+    "beam": ("beam_detector", "BeamDetector"),
+    "cohere_command4": ("cohere_command4_detector", "CohereCommand4Detector"),
+    "deepseek_v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
+    "deepseek_v3_1": ("deepseekv31_detector", "DeepSeekV31Detector"),
+    "deepseek_v3_2": ("deepseekv32_detector", "DeepSeekV32Detector"),
+    "deepseek_v4": ("deepseekv4_detector", "DeepSeekV4Detector"),
+    "deepseek_v4_1": ("deepseekv41_detector", "DeepSeekV41Detector"),
+    "dots": ("dots_detector", "DotsToolDetector"),
+    "gemma4": ("gemma4_detector", "Gemma4Detector"),
+    "gigachat3": ("gigachat3_detector", "GigaChat3Detector"),
+    "gigachat3_5": ("gigachat35_detector", "GigaChat35Detector"),
+    "glm_4_5": ("glm4_moe_detector", "Glm4MoeDetector"),
+    "harmony": ("gpt_oss_detector", "GptOssDetector"),
+    "hermes": ("hermes_detector", "HermesDetector"),
+    "hy_v3": ("hunyuan_detector", "HunyuanDetector"),
+    "inkling": ("inkling_detector", "InklingDetector"),
+    "internlm": ("internlm_detector", "InternlmDetector"),
+    "iquest_q1": ("iquest_q1_detector", "IQuestQ1Detector"),
+    "k2_horizon": ("k2_v3_detector", "K2V3Detector"),
+    "kimi_k2": ("kimik2_detector", "KimiK2Detector"),
+    "kimi_k3": ("kimik3_detector", "KimiK3Detector"),
+    "lfm2": ("lfm2_detector", "Lfm2Detector"),
+    "llama3_json": ("llama32_detector", "Llama32Detector"),
+    "minicpm5": ("minicpm5_detector", "MiniCPM5Detector"),
+    "minimax_m2": ("minimax_m2", "MinimaxM2Detector"),
+    "minimax_m3": ("minimax_m3", "MinimaxM3Detector"),
+    "mistral": ("mistral_detector", "MistralDetector"),
+    "muse": ("muse_glimmer_detector", "MuseGlimmerDetector"),
+    "pythonic": ("pythonic_detector", "PythonicDetector"),
+    "qwen3_coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
+    "step3": ("step3_detector", "Step3Detector"),
+}
+
+#: what is written otherwise than we do, in formats of which the peer knows that spelling only; we read both
+SPELLINGS = {
+    "harmony": (
+        (f"final<|message|>{LEAD}<|start|>", f"analysis<|message|>{LEAD}<|end|><|start|>"),
+        (
+            " to=functions.save_note<|channel|>commentary json",
+            "<|channel|>commentary to=functions.save_note <|constrain|>json",
+        ),
+    ),
+    "hy_v3": ((":opensource>", ">"),),
+    "internlm": (("><|plugin|>", "> <|plugin|>"),),
+}
+
+Calls = list[tuple[str, dict[str, Any]]]
+Sizes = tuple[tuple[int, int], ...]
+
+
+def body(size: int) -> str:
+    """Prose of about so many characters."""
+    return (SENTENCE * (size // len(SENTENCE) + 1))[:size].strip()
+
+
+def wanted(calls: int, size: int) -> Calls:
+    """Some calls, whose longest argument has about `size` characters."""
+    return [("save_note", {"title": f"Ferry {i}", "copies": i + 1, "body": body(size)}) for i in range(calls)]
+
+
+@cache
+def response(format_: str, calls: int, size: int, lead: str = LEAD) -> str:
+    """A response with these calls as the format writes it; its example where the format has no calls."""
+    written = [{"name": name, "arguments": arguments} for name, arguments in wanted(calls, size)]
+    told = Text(text=lead, span=(0, len(lead)))
+    for segments in ([told, *written], written) if lead else (written,):
+        try:
+            text = render(segments, format_, tools=TOOLS)
+        except RenderError:
+            continue
+        for ours, theirs in SPELLINGS.get(format_, ()):
+            text = text.replace(ours, theirs)
+        return text
+    return header(format_).example
+
+
+def cut(text: str) -> list[str]:
+    """A text in pieces of four characters."""
+    return [text[i : i + 4] for i in range(0, len(text), 4)]
+
+
+def cut_at_tags(text: str) -> list[str]:
+    """The same with tags in one piece, as they come where they are tokens."""
+    return re.findall(r"<[^<>\s]{1,40}>|[^<]{1,4}|<", text)
+
+
+def load_peers() -> Any:
+    """The module that loads the peer's parsers, or None."""
+    folder = Path(os.environ.get("OUTSPOKEN_PEERS", Path(__file__).parents[2] / "shared" / "bench"))
+    if not (folder / "peers.py").exists():
+        return None
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module("peers")
+    except Exception as error:  # whatever keeps a peer from loading, the rest can be measured
+        print(f"(the peer's parsers cannot be loaded: {error})")
+        return None
+
+
+class Peer:
+    """The peer's parser for a format."""
+
+    def __init__(self, peers: Any, format_: str) -> None:
+        module, name = PEERS[format_]
+        self.maker: Any = getattr(importlib.import_module(f"sglang.srt.function_call.{module}"), name)
+        self.tools = [peers.Tool(function=peers.Function(**t["function"])) for t in TOOLS]
+
+    def reader(self, texts: list[str]) -> Callable[[], Any]:
+        """A function with which the peer reads whole responses."""
+        maker, tools = self.maker, self.tools
+        return lambda: [maker().detect_and_parse(text, tools) for text in texts]
+
+    def streamer(self, pieces: list[str]) -> Callable[[], Any]:
+        """A function with which the peer reads pieces to the end."""
+        maker, tools = self.maker, self.tools
+
+        def run() -> list[Any]:
+            detector = maker()
+            results = [detector.parse_streaming_increment(piece, tools) for piece in pieces]
+            results.append(detector.finish(tools))
+            return results
+
+        return run
+
+    def calls(self, text: str) -> Calls:
+        """The calls that the peer finds in a whole response."""
+        return [(call.name, json.loads(call.parameters)) for call in self.reader([text])()[0].calls]
+
+    def streamed(self, pieces: list[str]) -> Calls:
+        """The calls that the peer finds in pieces."""
+        names: dict[int, str] = {}
+        parts: dict[int, str] = {}
+        for result in self.streamer(pieces)():
+            for item in result.calls:
+                names[item.tool_index] = item.name or names.get(item.tool_index, "")
+                parts[item.tool_index] = parts.get(item.tool_index, "") + item.parameters
+        return [(names[index], json.loads(parts[index])) for index in sorted(names)]
+
+
+def fault(found: Callable[[], Calls], calls: Calls) -> str:
+    """What is wrong with the calls that a parser finds; "" where they are those that were meant."""
+    try:
+        got = found()
+    except Exception as error:  # a parser that fails is told of, and not measured
+        return f"{type(error).__name__}: {str(error)[:60]}"
+    if len(got) != len(calls):
+        return f"finds {len(got)} calls of {len(calls)}"
+    return "" if got == calls else "finds other arguments"
+
+
+def own_calls(text: str, format_: str) -> Calls:
+    """The calls that we find."""
+    return [(call.name, call.arguments) for call in parse(text, format_, tools=GIVEN).tool_calls]
+
+
+class Case:
+    """What is measured of a format: its responses, and the peer's parser where it finds the same calls in them.
+
+    Where it does not, it is offered them without the text before the calls, one call each, and with tags in one piece.
+    If it finds other calls then, too, `fault` says so, and `peer` is None.
+    """
+
+    def __init__(self, peers: Any, format_: str, sizes: Sizes, *, stream: bool = False) -> None:
+        self.format, self.fault = format_, ""
+        self.peer: Peer | None = Peer(peers, format_) if peers else None
+        single = tuple([(1, size) for _, size in sizes])
+        offers = itertools.product((cut, cut_at_tags) if stream else (cut,), dict.fromkeys((sizes, single)), (LEAD, ""))
+        for self.cut, self.sizes, lead in offers:
+            self.texts = [response(format_, *size, lead) for size in self.sizes]
+            if own := self._fault(lambda text: own_calls(text, format_)):
+                raise AssertionError(f"`{format_}` {own} in our own parser")
+            found = self._peers_fault(stream=stream)
+            if not found:
+                return
+            self.fault = self.fault or found
+        self.peer = None
+        self.cut = cut
+        self.texts = [response(format_, *size) for size in sizes]
+
+    def pieces(self) -> list[str]:
+        """The first response in pieces."""
+        return self.cut(self.texts[0])
+
+    def note(self) -> str:
+        """In what the responses differ from what was asked for."""
+        if self.fault and self.peer is None:
+            return f"the peer {self.fault}"
+        calls = "one call each" if self.fault and all(n == 1 for n, _ in self.sizes) and len(self.sizes) > 1 else ""
+        tags = "tags in one piece" if self.cut is cut_at_tags else ""
+        return ", ".join([part for part in (calls, tags) if part])
+
+    def _peers_fault(self, *, stream: bool) -> str:
+        peer = self.peer
+        if peer is None:
+            return ""
+        return self._fault((lambda text: peer.streamed(self.cut(text))) if stream else peer.calls)
+
+    def _fault(self, read: Callable[[str], Calls]) -> str:
+        for text, size in zip(self.texts, self.sizes, strict=True):
+            if found := fault(partial(read, text), wanted(*size)):
+                return found
+        return ""
