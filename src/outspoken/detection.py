@@ -52,7 +52,7 @@ class Opening:
         if self._match is None:
             following = "|".join([t.terminal.regex for t in config.markers]) if config.free is None else ""
             blank = config.automaton.tables.ignore
-            source = f"(?:{self._step.terminal.regex}){blank}(?:({following or '(?!)'})|)"
+            source = f"(?:{self.regex}){blank}(?:({following or '(?!)'})|)"
             self._match = re.compile(source).match
         match = self._match(text, pos)
         if match is None:
@@ -79,6 +79,8 @@ class Openers:
         self.terminals = sorted(terminals.values(), key=order)
         self._found, self._plain = sorted(found, key=lambda o: o.name), plain
         self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
+        #: an expression for all of them, and the number of the marker that each of its groups is
+        self.source, self.numbers = one_of(self.terminals)
         self._groups: dict[int, list[Opening]] = {}
 
     def owners(self, number: int) -> set[str]:
@@ -159,13 +161,12 @@ class _Watch:
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
         plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
-        source, groups = one_of(openers.terminals)
-        count = len(groups)
-        both = "|".join(filter(None, (source, own.source)))  # there may be no other format
+        count = len(openers.numbers)
+        both = "|".join(filter(None, (openers.source, own.source)))  # there may be no other format
         self.find = module.compile(paths.guarded(both, [*openers.terminals, *plain])).search
         self.paths = {count + group: path for group, path in own.paths.items()}
         #: the number of the opening marker that a group is; those of plain text come behind them all
-        self.ranks = {**dict(enumerate(groups, 1)), **{group: group for group in self.paths}}
+        self.ranks = {**dict(enumerate(openers.numbers, 1)), **{group: group for group in self.paths}}
         self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
         self.rivals += [(rival, count + group) for rival, group in own.rivals]
         self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
@@ -260,9 +261,9 @@ class Detector(Machine):
         if not self._may_try(self._begun_at):
             self._failed_at = self._begun_at
             return self._nobody()
-        group = _watch("find whole", self._lenient, self._edition).ranks[match.lastindex]
         openers = opening_markers(self._lenient, self._edition)
-        names, likely = openers.at(group, self.buffer, start, final=final)
+        group: int = match.lastindex
+        names, likely = openers.at(openers.numbers[group - 1], self.buffer, start, final=final)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:

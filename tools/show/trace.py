@@ -360,9 +360,6 @@ class TracedDetector(Traced, Detector):
             return self._heard.held(received, sent)
         return super().held(received, sent)
 
-    def _likely(self, names: list[str], start: int) -> list[str]:
-        return names
-
     def _opening(self, match: Any, *, final: bool) -> bool:
         self._tried, self._heard = (), None
         going = super()._opening(match, final=final)
