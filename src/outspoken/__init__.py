@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     )
     from .events import (
         ActionParsed,
+        ActionText,
+        ActionUnfinished,
         Done,
         Event,
         PayloadParsed,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from .inspection import Candidate, FormatInfo, detect, formats
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
+    from .points import Box, Point, Screen
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -80,6 +83,8 @@ _HOMES = {
     ],
     "events": [
         "ActionParsed",
+        "ActionText",
+        "ActionUnfinished",
         "Done",
         "Event",
         "PayloadParsed",
@@ -93,6 +98,7 @@ _HOMES = {
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
+    "points": ["Box", "Point", "Screen"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -104,8 +110,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Action",
     "ActionParsed",
+    "ActionText",
+    "ActionUnfinished",
     "ApiResponse",
     "ApiResponseError",
+    "Box",
     "Candidate",
     "Diagnostic",
     "Done",
@@ -124,12 +133,14 @@ __all__ = [
     "OutspokenError",
     "Payload",
     "PayloadParsed",
+    "Point",
     "Reasoning",
     "ReasoningDelta",
     "RenderError",
     "Repair",
     "Reply",
     "ResponseError",
+    "Screen",
     "Segment",
     "Settings",
     "StreamClosedError",

@@ -7,7 +7,8 @@ are called as `operation(builder, arg, m, g, base)`, where group `g` of the matc
 
 from __future__ import annotations
 
-from typing import Any, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 from .bookkeeping import Bookkeeper
 from .construct import construct
@@ -26,6 +27,23 @@ from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
 from .shapes import ANY, Shape
 from .tools import Tools
+
+if TYPE_CHECKING:
+    from .mapping import Mapping
+    from .typed import TypedText
+
+
+@lru_cache(maxsize=1)
+def _mapping_of() -> Any:
+    """What few formats need, and costs time to import."""
+    from .mapping import mapping_of
+
+    return mapping_of
+
+
+def actions_of(header: Header) -> Mapping | None:
+    """What the format's words for actions mean."""
+    return _mapping_of()(header)
 
 
 class Frame:
@@ -52,6 +70,9 @@ class Frame:
     content: str | None = None
     content_span = (0, 0)
     more: bool | None = None
+    #: the text that an action types, as far as it came; where the arguments begin, if their places count
+    typed: TypedText | None = None
+    places: dict[str, int] | None = None
 
 
 class Builder(Bookkeeper):
@@ -68,6 +89,9 @@ class Builder(Bookkeeper):
     safe = 0
     after_text = True
     calls: int = 0
+    #: how many actions there were, and what the format's words for them mean, where it has any
+    acted: int = 0
+    acts: Mapping | None = None
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None
@@ -86,6 +110,8 @@ class Builder(Bookkeeper):
         self.events = events
         self.segments: list[Any] = []
         self.frames: list[Frame] = []
+        if header.actions:
+            self.acts = actions_of(header)
         self._run: list[str] = []
 
     # free text

@@ -23,9 +23,12 @@ class CallBuilder(Builder):
     A call is announced (`ToolCallStart`) when its name is known and an argument of it begins, or when it ends.
     """
 
-    def announce(self, frame: Frame) -> None:
-        """Say that a call has begun, if its name is known and it was not said before."""
-        if frame.index >= 0 or not frame.name:
+    def announce(self, frame: Frame, *, ended: bool = False) -> None:
+        """Say that a call has begun, if its name is known and it was not said before.
+
+        What may be an action is no call before it has `ended`.
+        """
+        if frame.index >= 0 or not frame.name or (self.acts is not None and not ended and self.may_act(frame)):
             return
         if self.known is not None and frame.name not in self.known:
             frame.name = self._meant(frame.name)
@@ -38,6 +41,22 @@ class CallBuilder(Builder):
             if held:
                 self.events.append(ToolCallDelta(frame.index, held))
 
+    def may_act(self, frame: Frame) -> bool:
+        """May what is being read be an action?"""
+        raise NotImplementedError
+
+    def act(self, frame: Frame, end: int) -> bool:
+        """A call is complete: take it for an action, if it is one."""
+        raise NotImplementedError
+
+    def typing(self, piece: str, *, quoted: bool) -> None:
+        """More of the text that an action types."""
+        raise NotImplementedError
+
+    def name_argument(self, frame: Frame) -> None:
+        """An argument of what may be an action begins."""
+        raise NotImplementedError
+
     def _meant(self, name: str) -> str:
         """The tool that a name means: `search.search`, where the tool is called as its own namespace, is `search`."""
         half = name[: len(name) // 2]
@@ -48,7 +67,7 @@ class CallBuilder(Builder):
         if frame.parts is None:
             frame.parts = []
         frame.parts.append(text)
-        if frame.index >= 0 and self.events is not None:
+        if frame.index >= 0 and self.events is not None and frame.typed is None:
             self.events.append(ToolCallDelta(frame.index, text))
 
     # arguments that are one JSON object
@@ -69,7 +88,7 @@ class CallBuilder(Builder):
             value, text = self._odd_arguments(frame, value, text)
         frame.arguments = value
         if self.events is None:
-            if frame.index < 0 and frame.name:
+            if frame.index < 0 and frame.name and (self.acts is None or not self.may_act(frame)):
                 frame.index = self.calls
                 self.calls += 1
             frame.parts = [text]
@@ -103,8 +122,10 @@ class CallBuilder(Builder):
         frame = self.frames[-1]
         frame.key = m[g]
         frame.key_start = base + m.start(g)
-        if frame.index < 0 and not self.header.actions:
+        if frame.index < 0:
             self.announce(frame)
+        if self.acts is not None:
+            self.name_argument(frame)
 
     def value(self, piece: str, start: int, end: int) -> None:
         """More of an argument's bare text."""
@@ -112,6 +133,9 @@ class CallBuilder(Builder):
         if frame.bare is None:
             frame.bare = []
         frame.bare.append(piece)
+        if frame.typed is not None:
+            self.typing(piece, quoted=False)
+            return
         if self.events is None:
             return
         if frame.sending and frame.parts is not None:
@@ -138,14 +162,14 @@ class CallBuilder(Builder):
 
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
-        if frame.bare is not None and not frame.sending and frame.index >= 0:
+        if frame.bare is not None and not frame.sending and frame.index >= 0 and frame.typed is None:
             frame.head = "".join(frame.bare).lstrip()[:8]
             self._decide(frame)
 
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument is complete: its name, and its value as bare text or as an island."""
         frame = self.frames[-1]
-        key = frame.key or ""
+        key = frame.key or f"${len(frame.arguments or ()) + 1}"
         if frame.bare is not None:
             value = self._bare(frame, key, base + m.start(g))
             text = None
@@ -190,7 +214,7 @@ class CallBuilder(Builder):
         parts: Any = frame.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(frame)
-        if types == _TEXT_ONLY:
+        if types == _TEXT_ONLY or frame.typed is not None:
             return text
         value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
@@ -261,8 +285,10 @@ class CallBuilder(Builder):
             self.doubt = ""
             self.unfinished(frame, end, "invalid")
             return
+        if self.acts is not None and self.act(frame, end):
+            return
         if frame.index < 0:
-            self.announce(frame)
+            self.announce(frame, ended=True)
         if self.known is not None and name not in self.known:
             name = self._meant(name)
         if arguments is None:

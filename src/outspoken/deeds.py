@@ -1,16 +1,24 @@
-"""GUI actions: from a name and arguments to one typed action, by the mapping in the format's header."""
+"""GUI actions: from a name and arguments, of an action or of a call, to one typed action."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .actions import make_action
+from .builder import Frame
 from .calls import CallBuilder
-from .events import ActionParsed
+from .events import ActionParsed, ActionText, ActionUnfinished
+from .replies import Status
+from .typed import TypedText
+
+_HELPS = ("the raw text is kept in `raw`; nothing was guessed",)
 
 
 class ActionBuilder(CallBuilder):
-    """The part of the builder that makes actions: the whole builder."""
+    """The part of the builder that makes actions: the whole builder.
+
+    The text that an action types is sent while it comes. From there on the action is announced, as a call is: it ends,
+    or is said to be unfinished.
+    """
 
     def call_id(self, arg: str, m: Any, g: int, base: int) -> None:
         """The id of a call, where it is a token."""
@@ -19,18 +27,134 @@ class ActionBuilder(CallBuilder):
     def call_index(self, arg: str, m: Any, g: int, base: int) -> None:
         """The number of a call, which is part of its id."""
 
+    # what is being read
+
+    def may_act(self, frame: Frame) -> bool:
+        """May what is being read be an action?"""
+        if "action" in frame.kinds or self.acts is None:
+            return True
+        return self.acts.word(frame.name or "") in self.acts.names
+
+    def name_argument(self, frame: Frame) -> None:
+        """An argument of what may be an action begins."""
+        if self.acts is None or not self.may_act(frame) or frame.typed is not None:
+            return
+        frame.places = frame.places or {}
+        frame.places.setdefault(frame.key or "", frame.key_start)
+        if self.acts.types(frame.name or "", frame.key or ""):
+            frame.typed = TypedText()
+            frame.index = self.calls
+
+    def typing(self, piece: str, *, quoted: bool) -> None:
+        """More of the text that an action types."""
+        typed = self.frames[-1].typed
+        if typed is None:
+            return
+        certain = typed.quoted(piece) if quoted else typed.bare(piece)
+        if certain and self.events is not None:
+            self.flush()
+            self.events.append(ActionText(self.acted, certain))
+
+    # the end of an action
+
     def end_action(self, arg: str, m: Any, g: int, base: int) -> None:
         """An action is complete."""
-        self.flush()
         frame, end = self.frames.pop(), base + m.end(g)
+        if not self._act(frame, end):
+            from .acting import unknown_action
+
+            name = frame.name or ""
+            action = unknown_action(name, frame.arguments or {}, self._common(frame, end))
+            self._add(frame, action, f"`{name}` is not an action of this format", action.span)
+        if self.frames and "action" in self.frames[-1].kinds:
+            self._nest(self.frames[-1])
+        self.settle(frame, end)
+
+    def act(self, frame: Frame, end: int) -> bool:
+        """A call is complete: take it for an action, if it is one."""
+        if not self.may_act(frame) or not self._act(frame, end):
+            return False
+        self.settle(frame, end)
+        return True
+
+    def _act(self, frame: Frame, end: int) -> bool:
+        """Add the action that a name and arguments mean, if they mean one."""
+        from .acting import make_action
+
+        common = self._common(frame, end)
+        arguments: dict[str, Any] = frame.arguments or {}
+        made = make_action(self.header, frame.name or "", arguments, common, self.settings)
+        if made is None:
+            return False
+        if self.edits:
+            repairs = self.take_repairs()
+            status = made.action.status if made.problem else "repaired"
+            made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
+        place = (frame.places or {}).get(made.argument)
+        self._add(frame, made.action, made.problem, common["span"] if place is None else (place, end - 1))
+        for key in made.clamped:
+            start = (frame.places or {}).get(key, common["span"][0])
+            message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
+            self.note("clamped-point", message, (start, end), "warning")
+        return True
+
+    def _common(self, frame: Frame, end: int) -> dict[str, Any]:
+        """What is known of an action besides what it says."""
         span = (max(frame.start, 0), end)
-        values: dict[str, Any] = frame.arguments or {}
-        repairs = self.take_repairs() if self.edits else ()
-        action, problem = make_action(self.header, frame.name or "", values, span, self.slice(*span), repairs)
+        return {"raw": self.slice(*span), "span": span, "id": frame.id, "order": self.acted}
+
+    def _add(self, frame: Frame, action: Any, problem: str, span: tuple[int, int]) -> None:
+        """Put an action among the segments, and say it."""
+        self.flush()
         if problem:
             self.worsen("invalid")
-            self.note("invalid-action", problem, span, helps=("the raw text is kept in `raw`; nothing was guessed",))
+            self.note("invalid-action", problem, span, helps=_HELPS)
         self.segments.append(action)
         if self.events is not None:
-            self.events.append(ActionParsed(action))
+            rest = self._unsent(frame, action)
+            if rest:
+                self.events.append(ActionText(self.acted, rest))
+            self.events.append(ActionUnfinished(action) if problem else ActionParsed(action))
+        self.acted += 1
+
+    def _unsent(self, frame: Frame, action: Any) -> str:
+        """What was not yet sent of the text that an action types."""
+        if frame.typed is None or action.type != "type_text":
+            return ""
+        return action.text[len(frame.typed.sent) :]
+
+    def _nest(self, frame: Frame) -> None:
+        """The action that was just added is a part of another one: the argument `*` of that."""
+        frame.arguments = frame.arguments or {}
+        frame.arguments.setdefault("*", []).append(self.segments.pop())
+        self.acted -= 1
+        if self.events is not None:
+            self.events.pop()
+
+    # ends that are none
+
+    def unfinished(self, frame: Frame, end: int, status: Status) -> None:
+        """A call or an announced action that never ended (`truncated`) or that cannot be read (`invalid`)."""
+        if frame.typed is None:
+            super().unfinished(frame, end, status)
+            return
+        from .acting import TYPING, built
+
+        text = frame.typed.sent
+        span = (max(frame.start, 0), end)
+        repairs = self.take_repairs() if self.edits else ()
+        common = {**self._common(frame, end), "name": frame.name or "", "status": status, "repairs": repairs}
+        action = built(TYPING, {**common, "text": text, "extra": frame.arguments or {}})
+        self.flush()
+        self.worsen(status)
+        self.segments.append(action)
+        if status == "truncated":
+            label = "opened here, and the text ends inside it"
+            self.note("unclosed-action", f"the action `{action.name}` never ends", span, label=label)
+        else:
+            message = frame.problem or f"the action `{action.name}` cannot be read"
+            self.note("invalid-action", message, span, helps=_HELPS)
+        if self.events is not None:
+            self.events.append(ActionUnfinished(action))
+        self.acted += 1
         self.settle(frame, end)

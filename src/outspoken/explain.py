@@ -10,7 +10,18 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .events import ActionParsed, Done, Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallStart
+from .events import (
+    ActionParsed,
+    ActionText,
+    ActionUnfinished,
+    Done,
+    Event,
+    PayloadParsed,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
 from .frame import visible
 from .inspection import Candidate
 from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -63,7 +74,9 @@ def event_line(event: Event) -> str:
         said = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
     elif isinstance(event, ToolCallDelta):
         said = f"{event.index} {_json(event.arguments)}"
-    elif isinstance(event, ActionParsed):
+    elif isinstance(event, ActionText):
+        said = f"{event.index} {_json(event.text)}"
+    elif isinstance(event, (ActionParsed, ActionUnfinished)):
         said = f"{event.action.name} {_json(_fields(event.action))}"
     elif isinstance(event, PayloadParsed):
         said = f"{event.payload.type} {_json(event.payload.data)}"

@@ -327,6 +327,8 @@ class Machine(Salvager):
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
+            if step.role == "argument" and self.builder.frames and self.builder.frames[-1].typed is not None:
+                self.builder.typing(self.buffer[self.pos : end], quoted=True)
         if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
             self.builder.island_piece("arguments", ready)
         self.pos = end

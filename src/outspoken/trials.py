@@ -36,6 +36,7 @@ class Trial(Machine):
         if parent.events is not None:
             builder.events = []
         builder.calls = self._calls = parent.calls
+        builder.acted = parent.acted
         builder.safe = start
         builder.counts_from(parent, start)
         super().__init__(automaton, builder, base=start - len(left), config=automaton.home)

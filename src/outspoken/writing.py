@@ -166,7 +166,7 @@ def _after(
 def _is_complete(item: Wanted, progress: Progress) -> bool:
     if item.kind in ("think", "payload", "json"):
         return progress.body
-    return progress.name and (progress.body or progress.argument == len(item.arguments)) and progress.phase == 0
+    return (progress.name or not item.name) and (progress.body or progress.argument == len(item.arguments)) and progress.phase == 0
 
 
 def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[str, Progress]]:
@@ -202,7 +202,7 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
     if role == "id":
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
     if role == "arguments":
-        whole = item.kind == "tool_call" and not progress.body and not progress.argument
+        whole = item.kind in ("tool_call", "action") and not progress.body and not progress.argument
         if not whole:
             return []
         if step.terminal.short in JSON_FIRST:

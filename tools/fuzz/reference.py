@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions import make_action
+from outspoken.acting import make_action, meant_by
 from outspoken.automaton import Automaton
 from outspoken.islands import NotJson, decode
 from outspoken.settings import DEFAULT
@@ -171,10 +171,10 @@ class _Reader:
         elif kind == "payload":
             self.segments.append(["payload", frame.name.strip().lower(), self.island])
         elif kind == "action":
-            action, problem = make_action(self.header, frame.name, frame.arguments or {}, (0, 0), "")
-            if problem:
+            made = make_action(self.header, frame.name or "", frame.arguments or {}, {})
+            if made is None or made.problem:
                 raise NoMeaning
-            self.segments.append(["action", _action(action)])
+            self.segments.append(["action", _action(made.action)])
         elif kind == "json":
             self._json(frame, raw)
         elif kind == "envelope":
@@ -227,7 +227,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def _action(action: Any) -> dict[str, Any]:
-    return action.model_dump(exclude={"raw", "span", "repairs"})
+    return {"name": action.name, "status": action.status, "extra": action.extra, **meant_by(action)}
 
 
 def opened_before(automaton: Automaton, text: str) -> str:

@@ -9,8 +9,8 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from outspoken.actions import meaning_of
 from outspoken.automaton import Automaton, Transition
+from outspoken.mapping import Meaning, mapping_of
 from outspoken.notations import notation_of
 from outspoken.settings import DEFAULT
 from outspoken.tables import Terminal
@@ -93,7 +93,7 @@ class Speller:
         self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
     ) -> None:
         self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
-        self._actions = automaton.tables.header.actions
+        self._actions = mapping_of(automaton.tables.header)
         self._sampler = Sampler(random)
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
@@ -106,11 +106,16 @@ class Speller:
 
     def action(self) -> tuple[str, list[str]]:
         """The name of an action, and the arguments that it needs."""
-        name = self._random.choice(list(self._actions))
-        meaning = meaning_of(self._actions[name])
+        assert self._actions is not None
+        meaning = self._random.choice(self._actions.meanings)
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
-        fields = [field for field in meaning.sources if field in required or self._random.random() < 0.3]
-        return name, [self._random.choice(meaning.sources[field]) for field in fields]
+        keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
+        for field, origin in meaning.origins.items():
+            sources = [source[0] for source in origin.sources if len(source) == 1]
+            needed = origin.needed or field in required
+            if not set(keys) & set(sources) and (needed or self._random.random() < 0.3):
+                keys.append(self._random.choice(sources))
+        return self._random.choice(meaning.names), keys
 
     def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
         """Spell a terminal anew. White space may stand before it, but not beside free text, whose own it would be."""
@@ -206,11 +211,16 @@ class Speller:
 
     def _argument(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> Any:
         """The value of an argument; one that an action takes is of the kind that it takes."""
-        sources = meaning_of(self._actions[lexeme.action]).sources if lexeme.action else {}
-        field = next((field for field, names in sources.items() if lexeme.key in names), "")
+        found = self._meanings(lexeme)
+        field = next((field for m in found for field, names in m.sources.items() if lexeme.key in names), "")
         if field in values.FIELDS:
             return self._random.choice(values.FIELDS[field])
         return values.text_value(self._random) if field else values.value(self._random, pieces)
+
+
+    def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
+        """What the action that a lexeme belongs to may mean."""
+        return [m for m in self._actions.meanings if lexeme.action in m.names] if self._actions else []
 
 
 @cache

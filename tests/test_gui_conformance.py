@@ -1,0 +1,329 @@
+"""What other projects' tests assert of GUI actions, read from where that data lies beside the project.
+
+Each row is read by our format of its family, and what its test asserts is said in our vocabulary (`Wanted`). A format
+that is added here takes its names out of `WAITING`, and gets a line in `READ`, or a reader of its own in `ASSERTED`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outspoken import Reply, Screen, parse
+from outspoken.action_values import Misfit, read_point
+
+DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui"
+
+#: Our format for theirs.
+READ = {
+    "uitars_text_v1": "ui_tars_1_0",
+    "uitars_text_v1_5": "ui_tars",
+    "uitars_text_v2": "ui_tars",
+    "uitars_call_ast": "ui_tars",
+    "uitars": "ui_tars",
+    "function_call_json": "ui_tars_calls",
+    "function_call_object_rough": "ui_tars_calls",
+}
+
+#: Formats of theirs that no grammar of ours reads yet.
+WAITING = {
+    "autoglm", "autoglm_call", "autoglm_locate", "autoglm_response", "cogagent_grounded_operation", "gelab",
+    "mano_call", "mano_tags", "omni_code_env", "omni_computer_env", "omni_env_stream", "omni_mcp_env",
+    "qwen3_coder_xml", "qwen_mobile", "react_action_blob", "react_json", "react_json_v2", "seed001_multi", "seed_xml",
+    "seed_xml_generic_tree", "seed_xml_stream_t5", "skyvern_action_dict", "skyvern_actions_list", "speakmcp_text",
+}  # fmt: skip
+
+#: Formats that other tests read, and one whose input is no text of a model.
+ELSEWHERE = {
+    "json", "json_cutoff", "json_repair", "json_unescaped_quotes", "skyvern_json_response",
+    "skyvern_toplevel_list_coercion", "uitars_to_pyautogui",
+}  # fmt: skip
+
+#: Where ours differs on purpose: the row, what we read, and why.
+DIFFERENCES: dict[str, tuple[Any, str]] = {
+    "uitd-uitars_text_v2-002": (
+        [],
+        "`<answer>` is no action of this format but of the omni environments; in others it is round any answer",
+    ),
+    "uitd-uitars_text_v2-015": (
+        [{"type": "click", "point": [130.0, 226.0, 130.0, 226.0]}],
+        "a click has one place: an `end_box` that is alone names it",
+    ),
+}
+
+#: Their words for actions that are not ours.
+TYPES: dict[str, dict[str, Any]] = {
+    "click": {"type": "click"},
+    "left_double": {"type": "click", "clicks": 2},
+    "double_click": {"type": "click", "clicks": 2},
+    "right_single": {"type": "click", "button": "right"},
+    "right_click": {"type": "click", "button": "right"},
+    "type": {"type": "type_text"},
+    "hotkey": {"type": "press_keys"},
+    "scroll": {"type": "scroll"},
+    "drag": {"type": "drag"},
+    "wait": {"type": "wait"},
+    "finished": {"type": "complete"},
+    "call_user": {"type": "ask_user"},
+    "open_computer": {"type": "open_device"},
+    "press_home": {"type": "device_button", "button": "home"},
+    "press_back": {"type": "device_button", "button": "back"},
+    "navigate": {"type": "navigate"},
+    "navigate_back": {"type": "go_back"},
+    "press": {"type": "key_down"},
+    "release": {"type": "key_up"},
+}
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    path = DATA / name
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def box_of(point: Any) -> list[float]:
+    """A point as a box, as theirs all are."""
+    return [round(float(n), 6) for n in (point.box or (point.x, point.y, point.x, point.y))]
+
+
+def said(action: Any) -> dict[str, Any]:
+    """What an action of ours says, as far as theirs say it."""
+    found: dict[str, Any] = {"type": action.type}
+    for key in ("clicks", "button", "direction", "url", "answer", "key"):
+        value = getattr(action, key, None)
+        if value not in (None, 1, "left") or (key == "direction" and value is not None):
+            found[key] = value
+    for key in ("point", "start", "end"):
+        if getattr(action, key, None) is not None:
+            found[key] = box_of(getattr(action, key))
+    if action.type == "type_text":
+        found["text"] = action.text + ("\n" if action.submit else "")
+    if action.type == "press_keys":
+        found["keys"] = action.keys
+    return found
+
+
+# -- what theirs assert
+
+
+def legacy(action: dict[str, Any], factors: list[float]) -> dict[str, Any]:
+    """An action of the older parser: boxes are text, divided by the factors."""
+    inputs = action["action_inputs"]
+    found = dict(TYPES[action["action_type"]])
+    for theirs in ("start_box", "end_box"):
+        if theirs not in inputs:
+            continue
+        numbers = [round(n * factors[i % 2], 6) for i, n in enumerate(json.loads(inputs[theirs]))]
+        own = "end" if theirs == "end_box" else "start" if "end_box" in inputs else "point"
+        found[own] = numbers
+    return {**found, **others(inputs)}
+
+
+def others(inputs: dict[str, Any]) -> dict[str, Any]:
+    """What their actions say besides points."""
+    found: dict[str, Any] = {}
+    for theirs, own in {"content": "text", "text": "text", "direction": "direction", "url": "url"}.items():
+        if theirs in inputs:
+            found[own] = inputs[theirs]
+    key = inputs.get("key") or inputs.get("hotkey")
+    return {**found, **({"keys": key.split()} if key else {})}
+
+
+def thoughts(action: dict[str, Any]) -> list[str]:
+    """The blocks of reasoning that the older parser joins."""
+    parts = [action.get("reflection") or "", *(action.get("thought") or "").split("\n<Action_Summary>\n")]
+    return [part for part in parts if part]
+
+
+def newer(action: dict[str, Any]) -> dict[str, Any]:
+    """An action of the newer parser: boxes are objects."""
+    found = dict(TYPES[action["type"]])
+    inputs = action["inputs"]
+    for key in ("point", "start", "end"):
+        if key in inputs:
+            box = inputs[key]["referenceBox"]
+            found[key] = [float(box[name]) for name in ("x1", "y1", "x2", "y2")]
+    found.update(others(inputs))
+    if found["type"] in ("complete", "ask_user") and "text" in found:
+        found["answer"] = found.pop("text")
+    return found
+
+
+def of_text(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
+    """What a row of UI-TARS's text asserts, and what we read."""
+    expected, context = row["expected"], row.get("context") or {}
+    ours = [said(action) for action in reply.actions]
+    reasoning = [s.text for s in reply.segments if s.kind == "reasoning"]
+    if "equals" not in expected:
+        return asserted(expected["asserts"], ours, reasoning)
+    found = expected["equals"]
+    if isinstance(found, dict) and "actions" in found:
+        want = [newer(action) for action in found["actions"]]
+        if "reasoningContent" not in found:
+            return want, ours
+        # where there is a `<think>` and a thought, theirs has the thought only
+        joined = found["reasoningContent"]
+        same = joined in (", ".join(reasoning), *reasoning[-1:])
+        return (want, joined), (ours, joined if same else reasoning)
+    found = found["parsed"] if isinstance(found, dict) else found
+    factors = context.get("factors") or [context["factor"]] * 2
+    want = [legacy(action, factors) for action in found if action["action_type"]]
+    wanted_thoughts = thoughts(found[0])
+    kept = [text for text in reasoning if text in wanted_thoughts]
+    return (want, wanted_thoughts), (ours, kept)
+
+
+def asserted(checks: list[dict[str, Any]], ours: list[Any], reasoning: list[str]) -> tuple[Any, Any]:
+    """Assertions one by one, of the kinds that there are of text."""
+    want: dict[str, Any] = {}
+    for check in checks:
+        key = check["path"].rpartition(".")[2]
+        value = check["expected"]
+        if key == "action_type" or key == "function":
+            want.update(TYPES[value])
+        elif key == "thought":
+            want["thought"] = value
+        elif key == "content":
+            want["text"] = value
+        elif key == "point" and check["matcher"] == "==":
+            want["point"] = box_of(read_point(value, "px"))
+    have = {**(ours[0] if ours else {}), "thought": reasoning[0] if reasoning else None}
+    return want, {key: have.get(key) for key in want}
+
+
+def of_call(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
+    """What a row of calls as JSON asserts."""
+    expected = row["expected"]
+    ours = [said(action) for action in reply.actions]
+    if expected.get("error"):
+        return [], ours
+    found = expected["equals"]
+    if "type" in found:
+        return [newer(found)], ours
+    name, inputs = found["roughType"], dict(found["roughInputs"])
+    if name not in TYPES:
+        calls = [(call.name, call.arguments) for call in reply.tool_calls]
+        return [(name, inputs)], calls
+    point = {"point": box_of(read_point(inputs.pop("point"), "px"))} if "point" in inputs else {}
+    return [{**TYPES[name], **point, **others(inputs)}], ours
+
+
+ASSERTED: dict[str, Callable[[dict[str, Any], Reply], tuple[Any, Any]]] = {
+    "function_call_json": of_call,
+    "function_call_object_rough": of_call,
+}
+
+
+def text_of(row: dict[str, Any]) -> str:
+    return row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
+
+
+def outcome(row: dict[str, Any]) -> tuple[Any, Any]:
+    """What a row asserts, and what we read."""
+    reply = parse(text_of(row), READ[row["format"]], finish_reason="stop")
+    return ASSERTED.get(row["format"], of_text)(row, reply)
+
+
+def test_every_format_is_read_or_named() -> None:
+    found = {row["format"] for name in ("vectors.jsonl", "malformed_wild.jsonl") for row in rows(name)}
+    known = {*READ, *WAITING, *ELSEWHERE, "coordinates", "coordinates_box"}
+    assert found <= known, found - known
+    assert not WAITING & {*READ, *ELSEWHERE}
+
+
+def test_vectors() -> None:
+    checked, wrong = 0, []
+    for row in rows("vectors.jsonl"):
+        if row["format"] not in READ or row.get("quirk"):
+            continue
+        checked += 1
+        want, have = outcome(row)
+        if row["id"] in DIFFERENCES:
+            want = (DIFFERENCES[row["id"]][0], *want[1:])
+        if want != have:
+            wrong.append((row["id"], want, have))
+    assert wrong == []
+    assert checked >= 75 or not DATA.exists()
+
+
+def test_the_differences_are_differences() -> None:
+    by_id = {row["id"]: row for row in rows("vectors.jsonl")}
+    for name, (_, why) in DIFFERENCES.items():
+        assert why
+        if name in by_id:
+            want, have = outcome(by_id[name])
+            assert want != have, name
+
+
+@pytest.mark.parametrize("format", ["coordinates", "coordinates_box"])
+def test_coordinates(format: str) -> None:
+    checked = 0
+    for row in rows("vectors.jsonl"):
+        if row["format"] != format:
+            continue
+        checked += 1
+        found = row["expected"].get("equals")
+        if found is None:
+            with pytest.raises(Misfit):
+                read_point(row["input"], "px")
+            continue
+        box = found if isinstance(found, list) else [found["referenceBox"][k] for k in ("x1", "y1", "x2", "y2")]
+        assert box_of(read_point(row["input"], "px")) == [float(n) for n in box], row["id"]
+    assert checked >= 11 or not DATA.exists()
+
+
+def test_pixels_of_the_screen() -> None:
+    """Rows whose context has a screen say where in its pixels the point is."""
+    checked = 0
+    for row in rows("vectors.jsonl"):
+        size = (row.get("context") or {}).get("screen")
+        if row["format"] != "uitars_text_v1" or not size or row.get("quirk"):
+            continue
+        scale = row["context"].get("scale_factor", 1)
+        screen = Screen(size["width"] * scale, size["height"] * scale)
+        reply = parse(row["input"], READ[row["format"]], screen=screen)
+        for action, theirs in zip(reply.actions, row["expected"]["equals"], strict=True):
+            for own, key in {"point": "start_coords", "start": "start_coords", "end": "end_coords"}.items():
+                point = getattr(action, own, None)
+                if point is not None and key in theirs["action_inputs"]:
+                    checked += 1
+                    assert [point.x, point.y] == pytest.approx(theirs["action_inputs"][key]), row["id"]
+    assert checked >= 6 or not DATA.exists()
+
+
+#: Malformed responses that we read otherwise than was proposed: the row, what we read, and why.
+WILD: dict[str, tuple[Any, str]] = {}
+
+
+def wild(row: dict[str, Any]) -> tuple[Any, Any]:
+    """What is proposed for a malformed response, and what we read."""
+    reply = parse(row["input"], READ[row["format"]], finish_reason="stop")
+    proposed = row["proposed"]
+    if "types" in proposed:
+        return proposed["types"], [action.type for action in reply.actions]
+    if "actions" in proposed:
+        return proposed["actions"], len(reply.actions)
+    first = reply.actions[0] if reply.actions else None
+    have: dict[str, Any] = {"type": first and first.type}
+    for key in ("point", "box", "text"):
+        if key in proposed:
+            point = getattr(first, "point", None)
+            found = (point and [point.x, point.y]) if key == "point" else point and list(point.box or ())
+            have[key] = getattr(first, "text", None) if key == "text" else found
+    return proposed, have
+
+
+def test_malformed_in_the_wild() -> None:
+    checked, wrong = 0, []
+    for row in rows("malformed_wild.jsonl"):
+        if row["format"] in READ:
+            checked += 1
+            want, have = wild(row)
+            want = WILD[row["id"]][0] if row["id"] in WILD else want
+            if want != have:
+                wrong.append((row["id"], want, have))
+    assert wrong == []
+    assert checked >= 13 or not DATA.exists()
