@@ -52,6 +52,11 @@ MESSAGES = {
         "qwen3_coder:1:37 mistyped-argument: the argument `a` of `f` should be integer, and is kept as text",
     ),
     "unknown-tool": ("qwen3_coder", QWEN.replace("=f>", "=g>"), "qwen3_coder:1:1 unknown-tool: there is no tool `g`"),
+    "unclosed-action": (
+        "ui_tars",
+        "Action: type(content='mo",
+        "ui_tars:1:9 unclosed-action: the action `type` never ends",
+    ),
     "invalid-action": (
         "ui_tars",
         "Action: juggle(balls=3)",

@@ -16,12 +16,13 @@ from .action_values import (
     write_point,
     write_value,
 )
-from .actions import MODELS, PROVENANCE, BaseAction, ElementRef, UnknownAction
+from .actions import PROVENANCE, BaseAction, ElementRef, TypeText, UnknownAction
 from .construct import construct
 from .header import Header
 from .mapping import PATH, Mapping, Meaning, Origin, find_argument, mapping_of
 from .points import Point, Screen, Space
 from .settings import DEFAULT, Settings
+from .typed import TypedText
 
 #: What a model says of an action, and not what is to be done.
 _COMMENTS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
@@ -69,6 +70,15 @@ def built(model: type[BaseAction], values: dict[str, Any]) -> Any:
 def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any]) -> Any:
     """What stands for an action that cannot be read."""
     return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": arguments})
+
+
+def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: TypedText | None) -> Any:
+    """What stands for an action that never ended: what it types, as far as it came, or what is known of it."""
+    if typed is None:
+        return built(UnknownAction, {**common, "extra": arguments})
+    known = arguments.pop(typed.key, None)
+    text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
+    return built(TypeText, {**common, "text": text, "extra": arguments})
 
 
 class _Reader:
@@ -128,7 +138,12 @@ class _Reader:
         if kind.reader == "actions":
             return {name: [self._nested(item, key) for item in read_value(kind, value, key, self._space)]}
         if kind.reader == "points":
-            return {name: [self._placed(read_point(p, self._space, key), key) for p in read_value(kind, value, key, self._space)]}
+            return {
+                name: [
+                    self._placed(read_point(p, self._space, key), key)
+                    for p in read_value(kind, value, key, self._space)
+                ]
+            }
         read = read_value(kind, value, key, self._space)
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
@@ -310,7 +325,3 @@ def _moved(value: Any, space: Space, screen: Screen | None) -> Any:
     if screen is None:
         raise ValueError(f"a point in `{value.space}` has to be said in `{space}`, which takes the size of the screen")
     return value.to_pixels(screen).from_pixels(space, screen)
-
-
-#: What is known to be typed is announced as an action of this model.
-TYPING = MODELS["type_text"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from decimal import Decimal
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 
@@ -235,7 +235,9 @@ def _keys(value: Any, argument: str) -> list[str]:
     else:
         text = _text(value, argument)
         bare = re.sub(r"\s*\+\s*(?=[^\s+])", " ", text.strip()) if len(text.strip()) > 1 else text.strip()
-        parts = ["+" if part == "++" else part for part in bare.replace("++", " +").split()] or ["space"] * (text == " ")
+        parts = ["+" if part == "++" else part for part in bare.replace("++", " +").split()] or ["space"] * (
+            text == " "
+        )
     keys = [key_named(part) for part in parts]
     if not keys:
         raise Misfit(argument, f"needs a key in `{argument}`")

@@ -353,6 +353,7 @@ class Builder(Bookkeeper):
         """The text ends inside something: say so, and keep what was read of it."""
         frames, self.frames = self.frames, []
         call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
+        call = call or next((f for f in frames if self.is_begun(f)), None)
         if call is not None:
             self.unfinished(call, end, "truncated")
             return
@@ -389,6 +390,10 @@ class Builder(Bookkeeper):
 
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
+
+    def is_begun(self, frame: Frame) -> bool:
+        """Is this an action of which an argument was begun?"""
+        return "action" in frame.kinds and bool(frame.name) and (frame.key is not None or frame.arguments is not None)
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""

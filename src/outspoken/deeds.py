@@ -37,12 +37,14 @@ class ActionBuilder(CallBuilder):
 
     def name_argument(self, frame: Frame) -> None:
         """An argument of what may be an action begins."""
-        if self.acts is None or not self.may_act(frame) or frame.typed is not None:
+        if self.acts is None or not self.may_act(frame):
             return
         frame.places = frame.places or {}
         frame.places.setdefault(frame.key or "", frame.key_start)
-        if self.acts.types(frame.name or "", frame.key or ""):
-            frame.typed = TypedText()
+        if frame.typed is not None:
+            frame.typed.end()
+        elif self.acts.types(frame.name or "", frame.key or ""):
+            frame.typed = TypedText(frame.key or "")
             frame.index = self.calls
 
     def typing(self, piece: str, *, quoted: bool) -> None:
@@ -111,17 +113,17 @@ class ActionBuilder(CallBuilder):
             self.note("invalid-action", problem, span, helps=_HELPS)
         self.segments.append(action)
         if self.events is not None:
-            rest = self._unsent(frame, action)
-            if rest:
-                self.events.append(ActionText(self.acted, rest))
+            self._send_rest(frame, action)
             self.events.append(ActionUnfinished(action) if problem else ActionParsed(action))
         self.acted += 1
 
-    def _unsent(self, frame: Frame, action: Any) -> str:
-        """What was not yet sent of the text that an action types."""
-        if frame.typed is None or action.type != "type_text":
-            return ""
-        return action.text[len(frame.typed.sent) :]
+    def _send_rest(self, frame: Frame, action: Any) -> None:
+        """Send what was not yet sent of the text that an action types."""
+        if frame.typed is None or action.type != "type_text" or self.events is None:
+            return
+        rest = action.text[len(frame.typed.sent) :]
+        if rest:
+            self.events.append(ActionText(self.acted, rest))
 
     def _nest(self, frame: Frame) -> None:
         """The action that was just added is a part of another one: the argument `*` of that."""
@@ -135,16 +137,15 @@ class ActionBuilder(CallBuilder):
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call or an announced action that never ended (`truncated`) or that cannot be read (`invalid`)."""
-        if frame.typed is None:
+        if frame.typed is None and "action" not in frame.kinds:
             super().unfinished(frame, end, status)
             return
-        from .acting import TYPING, built
+        from .acting import unfinished_action
 
-        text = frame.typed.sent
         span = (max(frame.start, 0), end)
         repairs = self.take_repairs() if self.edits else ()
         common = {**self._common(frame, end), "name": frame.name or "", "status": status, "repairs": repairs}
-        action = built(TYPING, {**common, "text": text, "extra": frame.arguments or {}})
+        action = unfinished_action(common, dict(frame.arguments or {}), frame.typed)
         self.flush()
         self.worsen(status)
         self.segments.append(action)
@@ -155,6 +156,7 @@ class ActionBuilder(CallBuilder):
             message = frame.problem or f"the action `{action.name}` cannot be read"
             self.note("invalid-action", message, span, helps=_HELPS)
         if self.events is not None:
+            self._send_rest(frame, action)
             self.events.append(ActionUnfinished(action))
         self.acted += 1
         self.settle(frame, end)

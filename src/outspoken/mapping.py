@@ -22,7 +22,9 @@ from .header import Header
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*((?:{_STRING}|[\w.+\-]+)(?:\|(?:{_STRING}|[\w.+\-]+))*))?\s*(?:,|$)")
+_CONDITION = re.compile(
+    rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*((?:{_STRING}|[\w.+\-]+)(?:\|(?:{_STRING}|[\w.+\-]+))*))?\s*(?:,|$)"
+)
 _FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({_STRING}|[^\s,"()]+)\s*(?:,|$)')
 _WORD = re.compile(rf"{_STRING}|[^|]+")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

@@ -145,8 +145,24 @@ class Salvager(Sprinter):
         if self._may_try(damage.at) and self._salvage(damage, at, closed=match is not None or self.proven):
             return True
         if damage.frame is None:
-            return self._as_text(damage.at)
+            return self._lose_action(damage, at) or self._as_text(damage.at)
         return self._give_up(damage, config, at, cut=match is None)
+
+    def _lose_action(self, damage: Damage, at: int) -> bool:
+        """An action of which an argument was begun cannot be read: say so, and go on behind its line."""
+        builder = self.builder
+        frame = next((f for f in builder.frames if builder.is_begun(f)), None)
+        if frame is None:
+            return False
+        end = damage.at + len(self.slice(damage.at, at).partition("\n")[0])
+        del builder.frames[builder.frames.index(frame) :]
+        builder.edits.clear()
+        builder.unfinished(frame, end, "invalid")
+        builder.frames.clear()
+        self.config = self.automaton.home
+        self.rewind(end)
+        self.marked = True
+        return True
 
     def _end_of(self, damage: Damage, *, final: bool) -> Any:
         """The marker at which a damaged segment ends; None where it has not come yet."""

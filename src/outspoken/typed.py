@@ -13,17 +13,25 @@ class TypedText:
 
     `sent` is what was certain so far. The last line break is held, since at the end it may stand for Enter. Of a
     quoted string, what comes before anything that is not plain is certain: a quote that may or may not end it, an
-    escape that few write.
+    escape that few write. `key` is the argument that holds it.
     """
 
-    __slots__ = ("_held", "_over", "_quote", "sent")
+    __slots__ = ("_held", "_over", "_quote", "key", "sent")
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        self.key = key
         self.sent = self._held = self._quote = ""
         self._over = False
 
     def bare(self, piece: str) -> str:
         """More of a text without quotes. Returns what became certain."""
+        return "" if self._over else self._certain(piece)
+
+    def end(self) -> None:
+        """The argument that held it is over; another one begins."""
+        self._over = True
+
+    def _certain(self, piece: str) -> str:
         text = self._held + piece
         self._held = "\n" if text.endswith("\n") else ""
         text = text[: len(text) - len(self._held)]
@@ -55,7 +63,7 @@ class TypedText:
                 self._over = True
             else:
                 certain.append(match[0])
-        return self.bare("".join(certain))
+        return self._certain("".join(certain))
 
     def _escape(self, piece: str, pos: int, certain: list[str]) -> int:
         """Read the character behind a backslash."""

@@ -166,7 +166,11 @@ def _after(
 def _is_complete(item: Wanted, progress: Progress) -> bool:
     if item.kind in ("think", "payload", "json"):
         return progress.body
-    return (progress.name or not item.name) and (progress.body or progress.argument == len(item.arguments)) and progress.phase == 0
+    return (
+        (progress.name or not item.name)
+        and (progress.body or progress.argument == len(item.arguments))
+        and progress.phase == 0
+    )
 
 
 def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[str, Progress]]:

@@ -8,10 +8,10 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import get_args
 
-from outspoken.mapping import meaning_of
-from outspoken.points import Space
 from outspoken.errors import GrammarError
 from outspoken.header import Header, read_header
+from outspoken.mapping import meaning_of
+from outspoken.points import Space
 from outspoken.registry import normal
 from tools.checkout import Checkout
 from tools.source import Field, Source

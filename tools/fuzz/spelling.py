@@ -217,7 +217,6 @@ class Speller:
             return self._random.choice(values.FIELDS[field])
         return values.text_value(self._random) if field else values.value(self._random, pieces)
 
-
     def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
         """What the action that a lexeme belongs to may mean."""
         return [m for m in self._actions.meanings if lexeme.action in m.names] if self._actions else []

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ..points import Point
-from .base import BaseAction, Button, Direction, ElementRef
+from .actions_base import BaseAction, Button, Direction, ElementRef
+from .points import Point
 
 
 class Click(BaseAction):

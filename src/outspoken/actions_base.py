@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..diagnostics import Repair
+from .diagnostics import Repair
 
 FROZEN = ConfigDict(frozen=True, defer_build=True)
 

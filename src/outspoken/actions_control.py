@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .base import BaseAction
+from .actions_base import BaseAction
 
 
 class Complete(BaseAction):

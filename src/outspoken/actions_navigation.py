@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .base import BaseAction
+from .actions_base import BaseAction
 
 
 class Navigate(BaseAction):

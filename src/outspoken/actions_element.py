@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..points import Point
-from .base import BaseAction, ElementRef
+from .actions_base import BaseAction, ElementRef
+from .points import Point
 
 
 class SelectOption(BaseAction):

@@ -10,13 +10,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ..points import Point
-from .base import PROVENANCE, BaseAction, ElementRef
-from .control import Answer, AskUser, Complete, Fail, NoOp, UnknownAction
-from .device import DeviceButton, OpenApp, OpenDevice
-from .element import DownloadFile, ListOptions, SelectOption, SetChecked, SetValue, UploadFile
-from .keyboard import KeyDown, KeyUp, PressKeys, TypeText
-from .navigation import (
+from .actions_base import PROVENANCE, BaseAction, ElementRef
+from .actions_control import Answer, AskUser, Complete, Fail, NoOp, UnknownAction
+from .actions_device import DeviceButton, OpenApp, OpenDevice
+from .actions_element import DownloadFile, ListOptions, SelectOption, SetChecked, SetValue, UploadFile
+from .actions_keyboard import KeyDown, KeyUp, PressKeys, TypeText
+from .actions_navigation import (
     CloseTab,
     GoBack,
     GoForward,
@@ -27,7 +26,7 @@ from .navigation import (
     SwitchTab,
     WebSearch,
 )
-from .observation import (
+from .actions_observation import (
     CallLlm,
     CursorPosition,
     Extract,
@@ -42,7 +41,8 @@ from .observation import (
     VerificationCode,
     Wait,
 )
-from .pointer import Click, Drag, LongPress, MouseDown, MouseUp, Move, Scroll, Swipe
+from .actions_pointer import Click, Drag, LongPress, MouseDown, MouseUp, Move, Scroll, Swipe
+from .points import Point
 
 
 class Batch(BaseAction):
