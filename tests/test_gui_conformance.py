@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -154,13 +154,15 @@ def newer(action: dict[str, Any]) -> dict[str, Any]:
 
 def of_text(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     """What a row of UI-TARS's text asserts, and what we read."""
-    expected, context = row["expected"], row.get("context") or {}
+    expected: dict[str, Any] = row["expected"]
+    context: dict[str, Any] = row.get("context") or {}
     ours = [said(action) for action in reply.actions]
     reasoning = [s.text for s in reply.segments if s.kind == "reasoning"]
     if "equals" not in expected:
         return asserted(expected["asserts"], ours, reasoning)
-    found = expected["equals"]
+    found: Any = expected["equals"]
     if isinstance(found, dict) and "actions" in found:
+        found = cast("dict[str, Any]", found)
         want = [newer(action) for action in found["actions"]]
         if "reasoningContent" not in found:
             return want, ours
@@ -168,8 +170,8 @@ def of_text(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
         joined = found["reasoningContent"]
         same = joined in (", ".join(reasoning), *reasoning[-1:])
         return (want, joined), (ours, joined if same else reasoning)
-    found = found["parsed"] if isinstance(found, dict) else found
-    factors = context.get("factors") or [context["factor"]] * 2
+    found = cast("Any", found["parsed"] if isinstance(found, dict) else found)
+    factors: list[float] = context.get("factors") or [context["factor"]] * 2
     want = [legacy(action, factors) for action in found if action["action_type"]]
     wanted_thoughts = thoughts(found[0])
     kept = [text for text in reasoning if text in wanted_thoughts]
@@ -190,7 +192,7 @@ def asserted(checks: list[dict[str, Any]], ours: list[Any], reasoning: list[str]
             want["text"] = value
         elif key == "point" and check["matcher"] == "==":
             want["point"] = box_of(read_point(value, "px"))
-    have = {**(ours[0] if ours else {}), "thought": reasoning[0] if reasoning else None}
+    have: dict[str, Any] = {**(ours[0] if ours else {}), "thought": reasoning[0] if reasoning else None}
     return want, {key: have.get(key) for key in want}
 
 
@@ -235,7 +237,7 @@ def test_every_format_is_read_or_named() -> None:
 
 
 def test_vectors() -> None:
-    checked, wrong = 0, []
+    checked, wrong = 0, list[Any]()
     for row in rows("vectors.jsonl"):
         if row["format"] not in READ or row.get("quirk"):
             continue
@@ -270,7 +272,9 @@ def test_coordinates(format: str) -> None:
             with pytest.raises(Misfit):
                 read_point(row["input"], "px")
             continue
-        box = found if isinstance(found, list) else [found["referenceBox"][k] for k in ("x1", "y1", "x2", "y2")]
+        box: list[float] = found
+        if isinstance(found, dict):
+            box = [row["expected"]["equals"]["referenceBox"][key] for key in ("x1", "y1", "x2", "y2")]
         assert box_of(read_point(row["input"], "px")) == [float(n) for n in box], row["id"]
     assert checked >= 11 or not DATA.exists()
 
@@ -279,10 +283,11 @@ def test_pixels_of_the_screen() -> None:
     """Rows whose context has a screen say where in its pixels the point is."""
     checked = 0
     for row in rows("vectors.jsonl"):
-        size = (row.get("context") or {}).get("screen")
+        context: dict[str, Any] = row.get("context") or {}
+        size: dict[str, int] | None = context.get("screen")
         if row["format"] != "uitars_text_v1" or not size or row.get("quirk"):
             continue
-        scale = row["context"].get("scale_factor", 1)
+        scale: int = context.get("scale_factor", 1)
         screen = Screen(size["width"] * scale, size["height"] * scale)
         reply = parse(row["input"], READ[row["format"]], screen=screen)
         for action, theirs in zip(reply.actions, row["expected"]["equals"], strict=True):
@@ -317,7 +322,7 @@ def wild(row: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def test_malformed_in_the_wild() -> None:
-    checked, wrong = 0, []
+    checked, wrong = 0, list[Any]()
     for row in rows("malformed_wild.jsonl"):
         if row["format"] in READ:
             checked += 1

@@ -175,7 +175,11 @@ def test_format_is_detected(case: Case) -> None:
     found = case.parse(format="auto")
     named = case.parse()
     assert found.format in kin(case.format)
-    assert found.segments == named.segments
+    if found.format != case.format and named.actions:
+        # the format that is named in place of this one may have another space for points, or no actions
+        assert [segment.span for segment in found.segments] == [segment.span for segment in named.segments]
+    else:
+        assert found.segments == named.segments
 
 
 # texts made of the pieces of the corpus

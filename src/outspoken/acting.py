@@ -88,7 +88,7 @@ class _Reader:
         self.used: set[str] = set()
         self.clamped: list[str] = []
         self._header, self._settings, self._meaning, self._name = header, settings, meaning, name
-        self._space = cast("Space", settings.coordinates or header.space)
+        self._space: Space = settings.coordinates or cast("Any", header.space)
 
     def fields(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """All fields that the arguments say. Raises Misfit."""
@@ -138,12 +138,8 @@ class _Reader:
         if kind.reader == "actions":
             return {name: [self._nested(item, key) for item in read_value(kind, value, key, self._space)]}
         if kind.reader == "points":
-            return {
-                name: [
-                    self._placed(read_point(p, self._space, key), key)
-                    for p in read_value(kind, value, key, self._space)
-                ]
-            }
+            places = read_value(kind, value, key, self._space)
+            return {name: [self._placed(read_point(place, self._space, key), key) for place in places]}
         read = read_value(kind, value, key, self._space)
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
@@ -161,11 +157,10 @@ class _Reader:
         """An action in a batch, which was written as the arguments of the same call."""
         if isinstance(item, BaseAction):
             return item
-        if not isinstance(item, dict):
-            raise Misfit(key, f"needs actions in `{key}`, got {repr(item)[:40]}")
-        made = make_action(self._header, self._name, cast("dict[str, Any]", item), {"raw": ""}, self._settings)
+        arguments = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+        made = make_action(self._header, self._name, arguments, {}, self._settings) if arguments else None
         if made is None or made.problem:
-            raise Misfit(key, f"holds in `{key}` what is no action of this format: {repr(item)[:80]}")
+            raise Misfit(key, f"holds in `{key}` what is no action of this format: {repr(cast('object', item))[:80]}")
         self.clamped += made.clamped
         return made.action
 
@@ -238,6 +233,7 @@ def _arguments(header: Header, meaning: Meaning, action: BaseAction) -> dict[str
                 return None
             continue
         if origin.conversion == SUBMIT:
+            value = str(value)
             submits = unsaid.get("submit") is True
             value += "\n" if submits and unsaid.pop("submit") else ""
             if not submits and value.endswith("\n"):
@@ -249,11 +245,20 @@ def _arguments(header: Header, meaning: Meaning, action: BaseAction) -> dict[str
 
 
 def meant_by(action: BaseAction) -> dict[str, Any]:
-    """What is to be done, as data that can be compared: all that an action says but for what it says of itself."""
-    said = {field: value for field, value in _said(action) if field not in _COMMENTS and value is not False}
+    """What is to be done, as data that can be compared: all that an action says but for what it says of itself.
+
+    Of a point it is the place that counts; not every format can write a box.
+    """
+    said = {field: _place(value) for field, value in _said(action) if field not in _COMMENTS and value is not False}
     if "actions" in said:
         said["actions"] = [meant_by(item) for item in said["actions"]]
     return {"type": getattr(action, "type", ""), **said}
+
+
+def _place(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_place(item) for item in cast("list[Any]", value)]
+    return (value.x, value.y, value.space) if isinstance(value, Point) else value
 
 
 def _said(action: BaseAction) -> Iterator[tuple[str, Any]]:
@@ -283,8 +288,9 @@ def _path(unsaid: dict[str, Any]) -> list[Point] | None:
 def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, Any]) -> None:
     """Write a field's value as the arguments that it comes from."""
     source = origin.sources[0]
+    outer, _, key = source[0].rpartition(".")
     if isinstance(value, Point) and len(source) > 1:
-        found.update(zip(source, [write_value(number) for number in value.numbers()], strict=False))
+        found.update(zip(source, [write_value(number) for number in (value.x, value.y)], strict=True))
         return
     if isinstance(value, Point):
         written: Any = write_point(value, header.point)
@@ -297,9 +303,8 @@ def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, 
         written = write_value(value)
     if origin.conversion in CONVERSIONS:
         written = CONVERSIONS[origin.conversion].write(written)
-    key, *inner = source[0].split(".")
-    while inner:
-        found, key = found.setdefault(key, {}), inner.pop(0)
+    for name in outer.split(".") if outer else ():
+        found = found.setdefault(name, {})
     found[key] = written
 
 

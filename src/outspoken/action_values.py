@@ -19,6 +19,8 @@ from .points import Point, Space
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 _TAGS = re.compile(r"</?(?:point|bbox|box)>|<\|box_(?:start|end)\|>", re.IGNORECASE)
 _BRACKETS = str.maketrans("()[]<>'\"", "        ")
+#: a `+` between two keys, of which the second may be `+` itself
+_PLUS = re.compile(r"(?<=[^+])\+(?=.)")
 _APART = re.compile(r"[\s,;]+")
 _SECONDS = re.compile(rf"({_NUMBER.pattern})\s*(ms|milliseconds?|s|secs?|seconds?)?", re.IGNORECASE)
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -70,6 +72,14 @@ def _as_read(value: Any) -> Any:
     return value
 
 
+def _as_text(value: Any) -> str:
+    return str(_short(value))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [value]
+
+
 #: What a mapping may put behind a source, after a colon. `submit` is not here: it makes two fields.
 CONVERSIONS: dict[str, Conversion] = {
     "up": Conversion(_negative, _negative),
@@ -77,8 +87,8 @@ CONVERSIONS: dict[str, Conversion] = {
     "ms": Conversion(_thousandth, _thousandfold),
     "space": Conversion(_as_read, " ".join),
     "plus": Conversion(_as_read, "+".join),
-    "text": Conversion(_as_read, lambda value: str(_short(value))),
-    "list": Conversion(_as_read, lambda value: [value]),
+    "text": Conversion(_as_read, _as_text),
+    "list": Conversion(_as_read, _as_list),
 }
 SUBMIT = "submit"
 
@@ -100,12 +110,14 @@ def kind_of(model: type[BaseAction], field: str) -> Kind:
     """How a field of an action is read, by its type."""
     if field in _KEY_FIELDS:
         return Kind("key" if field == "key" else "keys")
+    if field == "actions":
+        return Kind("actions")
     admitted = _without_none(model.model_fields[field].annotation)
     if get_origin(admitted) is Literal:
         return Kind("word", get_args(admitted))
     if get_origin(admitted) is list:
         inner = get_args(admitted)[0]
-        return Kind("points" if inner is Point else "texts" if inner is str else "actions")
+        return Kind("points" if inner is Point else "texts")
     readers: dict[Any, str] = {
         Point: "point", ElementRef: "element", str: "text", int: "whole", float: "number", bool: "truth",
     }  # fmt: skip
@@ -233,15 +245,20 @@ def _keys(value: Any, argument: str) -> list[str]:
     if isinstance(value, (list, tuple)):
         parts = [_text(item, argument) for item in cast("list[Any]", value)]
     else:
-        text = _text(value, argument)
-        bare = re.sub(r"\s*\+\s*(?=[^\s+])", " ", text.strip()) if len(text.strip()) > 1 else text.strip()
-        parts = ["+" if part == "++" else part for part in bare.replace("++", " +").split()] or ["space"] * (
-            text == " "
-        )
+        parts = _apart(_text(value, argument))
     keys = [key_named(part) for part in parts]
     if not keys:
         raise Misfit(argument, f"needs a key in `{argument}`")
     return keys
+
+
+def _apart(text: str) -> list[str]:
+    """The keys of a text: between `+` or white space, both of which may be a key, too."""
+    if text and not text.strip():
+        return ["space"]
+    parts = text.split()
+    between = [part for i, part in enumerate(parts) if part != "+" or i in (0, len(parts) - 1)]
+    return [key for part in between for key in (_PLUS.split(part) if part != "+" else [part])]
 
 
 def key_named(word: str) -> str:
@@ -264,9 +281,10 @@ def _one_key(value: Any, argument: str) -> str:
 def _element(value: Any, argument: str) -> ElementRef:
     if not isinstance(value, dict):
         raise Misfit(argument, f"needs an object that names an element in `{argument}`, got {repr(value)[:40]}")
-    known = {k: _text(v, argument) for k, v in cast("dict[str, Any]", value).items() if k in ElementRef.model_fields}
-    if "index" in known:
-        return ElementRef(**{**known, "index": _whole(known["index"], argument)})
+    known: dict[str, Any] = {}
+    for key, part in cast("dict[str, Any]", value).items():
+        if key in ElementRef.model_fields and part is not None:
+            known[key] = _whole(part, argument) if key == "index" else _text(part, argument)
     return ElementRef(**known)
 
 
@@ -276,22 +294,23 @@ def _object(value: Any, argument: str) -> Any:
     return cast("dict[str, Any]", value)
 
 
-def _points(value: Any, argument: str) -> list[Any]:
-    if not isinstance(value, (list, tuple)) or not value:
-        raise Misfit(argument, f"needs a list of points in `{argument}`, got {repr(value)[:40]}")
-    return list(cast("list[Any]", value))
+def _items(value: Any, argument: str) -> list[Any]:
+    items = cast("list[Any]", value) if isinstance(value, (list, tuple)) else []
+    if not items:
+        raise Misfit(argument, f"needs a list in `{argument}`, got {repr(cast('object', value))[:40]}")
+    return list(items)
 
 
 _READERS: dict[str, Any] = {
     "key": _one_key, "keys": _keys, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
-    "seconds": _seconds, "truth": _truth, "element": _element, "object": _object, "points": _points,
-    "actions": _points,
+    "seconds": _seconds, "truth": _truth, "element": _element, "object": _object, "points": _items,
+    "actions": _items,
 }  # fmt: skip
 
 
 def read_path(value: Any, space: Space, argument: str) -> dict[str, Any]:
     """The fields of a drag from a list of two or more points. Raises Misfit."""
-    places = [read_point(item, space, argument) for item in _points(value, argument)]
+    places = [read_point(item, space, argument) for item in _items(value, argument)]
     if len(places) < 2:
         raise Misfit(argument, f"needs two points or more in `{argument}`, got {len(places)}")
     return {"start": places[0], "end": places[-1], "via": places[1:-1]}

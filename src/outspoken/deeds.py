@@ -43,6 +43,7 @@ class ActionBuilder(CallBuilder):
         frame.places.setdefault(frame.key or "", frame.key_start)
         if frame.typed is not None:
             frame.typed.end()
+            frame.typed.again = frame.typed.again or frame.key == frame.typed.key
         elif self.acts.types(frame.name or "", frame.key or ""):
             frame.typed = TypedText(frame.key or "")
             frame.index = self.calls
@@ -81,23 +82,28 @@ class ActionBuilder(CallBuilder):
 
     def _act(self, frame: Frame, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
-        from .acting import make_action
+        from .acting import Made, make_action, unknown_action
 
         common = self._common(frame, end)
         arguments: dict[str, Any] = frame.arguments or {}
         made = make_action(self.header, frame.name or "", arguments, common, self.settings)
         if made is None:
             return False
+        if frame.typed is not None and frame.typed.again:
+            # one of them may have been sent
+            problem = f"`{frame.name}` says twice what is to be typed"
+            made = Made(unknown_action(frame.name or "", arguments, common), problem, frame.typed.key)
         if self.edits:
             repairs = self.take_repairs()
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
-        place = (frame.places or {}).get(made.argument)
-        self._add(frame, made.action, made.problem, common["span"] if place is None else (place, end - 1))
+        span: tuple[int, int] = common["span"]
+        places = frame.places or {}
+        wrong = (places[made.argument], end - 1) if made.argument in places else span
+        self._add(frame, made.action, made.problem, wrong)
         for key in made.clamped:
-            start = (frame.places or {}).get(key, common["span"][0])
             message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
-            self.note("clamped-point", message, (start, end), "warning")
+            self.note("clamped-point", message, (places.get(key, span[0]), end), "warning")
         return True
 
     def _common(self, frame: Frame, end: int) -> dict[str, Any]:

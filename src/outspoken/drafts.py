@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 from .builder import Frame
 from .deeds import ActionBuilder
@@ -32,8 +33,8 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
 def continues(builder: ActionBuilder, frame: Frame, draft: ActionBuilder) -> bool:
     """Does the first call of a draft, or the action, go on from what was announced and sent of it?"""
     if frame.typed is not None:
-        first = draft.segments[0] if draft.segments else None
-        typed = first is not None and getattr(first, "type", "") == "type_text" and first.name == frame.name
+        first: Any = draft.segments[0] if draft.segments else frame
+        typed = getattr(first, "type", "") == "type_text" and first.name == frame.name
         return typed and first.text.startswith(frame.typed.sent)
     builder.complete_text(frame)
     call = next((s for s in draft.segments if type(s) is ToolCall), None)

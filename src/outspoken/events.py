@@ -65,8 +65,8 @@ class ToolCallUnfinished:
 class ActionText:
     """More of the text that a GUI action types, before it is complete. `index` is the `order` of the action.
 
-    All of them, joined, are the action's `text`. It is not to be typed before `ActionParsed` has come: where the action
-    never ends, `ActionUnfinished` comes instead.
+    All of them, joined, are the `text` of the action that `ActionParsed` brings. Nothing is to be typed before that has
+    come: where the action never ends or cannot be read, `ActionUnfinished` comes instead.
     """
 
     index: int

@@ -22,9 +22,8 @@ from .header import Header
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_CONDITION = re.compile(
-    rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*((?:{_STRING}|[\w.+\-]+)(?:\|(?:{_STRING}|[\w.+\-]+))*))?\s*(?:,|$)"
-)
+_VALUE = rf"(?:{_STRING}|[\w.+\-]+)"
+_CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
 _FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({_STRING}|[^\s,"()]+)\s*(?:,|$)')
 _WORD = re.compile(rf"{_STRING}|[^|]+")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
@@ -133,12 +132,17 @@ def find_argument(keys: tuple[str, ...], arguments: dict[str, Any]) -> tuple[str
     for key in keys:
         value = arguments.get(key)
         if value is None and "." in key:
-            value = arguments
-            for part in key.split("."):
-                value = cast("dict[str, Any]", value).get(part) if isinstance(value, dict) else None
+            value = _inner(arguments, key.split("."))
         if value is not None:
             return key, value
     return keys[0], None
+
+
+def _inner(value: Any, path: list[str]) -> Any:
+    """What stands in an object under these keys, one in the other; None where there is nothing."""
+    for part in path:
+        value = cast("dict[str, Any]", value).get(part) if isinstance(value, dict) else None
+    return value
 
 
 def meaning_of(left: str, right: str, aliases: tuple[tuple[str, str], ...] = ()) -> Meaning:

@@ -139,10 +139,10 @@ def _wanted(segment: Any, header: Header, *, acts: bool) -> Wanted:
         named = action_arguments(header, segment)
         if named is None:
             raise RenderError(f"`{header.format}` has no action that means `{getattr(segment, 'type', '?')}`")
-        text = to_json(named[1])
         kind = "action" if acts else "tool_call"
-        given = {"spelled": header.written, "id": None if acts else segment.id}
-        return Wanted(kind, name=named[0], arguments=tuple(named[1].items()), arguments_text=text, **given)
+        arguments, text = tuple(named[1].items()), to_json(named[1])
+        id_ = None if acts else segment.id
+        return Wanted(kind, name=named[0], id=id_, arguments=arguments, arguments_text=text, spelled=header.written)
     raise TypeError(f"render cannot write a {type(segment).__name__}")
 
 

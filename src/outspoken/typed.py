@@ -13,13 +13,13 @@ class TypedText:
 
     `sent` is what was certain so far. The last line break is held, since at the end it may stand for Enter. Of a
     quoted string, what comes before anything that is not plain is certain: a quote that may or may not end it, an
-    escape that few write. `key` is the argument that holds it.
+    escape that few write. `key` is the argument that holds it, `again` says that it was given twice.
     """
 
-    __slots__ = ("_held", "_over", "_quote", "key", "sent")
+    __slots__ = ("_held", "_over", "_quote", "again", "key", "sent")
 
     def __init__(self, key: str) -> None:
-        self.key = key
+        self.key, self.again = key, False
         self.sent = self._held = self._quote = ""
         self._over = False
 

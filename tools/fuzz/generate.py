@@ -136,7 +136,7 @@ class _Walk:
             self._keys.append(self._speller.key(step.terminal, self._missing, self._keys))
             self._missing = [key for key in self._missing if key != self._keys[-1]]
         elif lexeme.short == "ACTION_NAME":
-            self._action, self._missing = self._speller.action()
+            self._action, self._missing = self._speller.action(step.terminal)
         lexeme.action, lexeme.key = self._action, self._keys[-1] if self._keys else ""
         self._lexemes.append(lexeme)
         if any(op == "end" and kind in ("tool_call", "action") for op, kind in (*step.before, *step.after)):

@@ -136,9 +136,10 @@ class _Reader:
         frame, value = self.frames[-1], self.island
         if name == "argument":
             frame.arguments = frame.arguments or {}
-            self.codes += ["repeated-argument"] if frame.key in frame.arguments else []
-            frame.arguments[frame.key] = frame.value if value is None and frame.value is not None else value
-            frame.value = None
+            key = frame.key or f"${len(frame.arguments) + 1}"
+            self.codes += ["repeated-argument"] if key in frame.arguments else []
+            frame.arguments[key] = frame.value if value is None and frame.value is not None else value
+            frame.key, frame.value = "", None
         elif name == "arguments":
             frame.arguments = _arguments(value)
         elif name == "tool_name":
@@ -162,19 +163,12 @@ class _Reader:
         self.ended_at = frame.start
         if kind == "code":
             self.show(self.shown, end)
-        elif kind == "tool_call":
-            if not frame.name:
-                raise NoMeaning
-            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+        elif kind in ("tool_call", "action"):
+            self.segments.append(self._deed(kind, frame))
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "payload":
             self.segments.append(["payload", frame.name.strip().lower(), self.island])
-        elif kind == "action":
-            made = make_action(self.header, frame.name or "", frame.arguments or {}, {})
-            if made is None or made.problem:
-                raise NoMeaning
-            self.segments.append(["action", _action(made.action)])
         elif kind == "json":
             self._json(frame, raw)
         elif kind == "envelope":
@@ -182,6 +176,15 @@ class _Reader:
             if frame.content >= 0:
                 self.segments[frame.content][0] = "said"
         self.shown = end
+
+    def _deed(self, kind: str, frame: _Frame) -> list[Any]:
+        """A call, or the action that a call or an action means."""
+        made = make_action(self.header, frame.name or "", frame.arguments or {}, {}) if self.header.actions else None
+        if made is not None and not made.problem:
+            return ["action", _action(made.action)]
+        if made is not None or kind == "action" or not frame.name:
+            raise NoMeaning
+        return ["tool_call", frame.name, frame.arguments or {}, frame.id]
 
     def _json(self, frame: _Frame, raw: str) -> None:
         if frame.content >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ from . import values
 from .patterns import Branch, Sampler, branches
 from .terminals import Token
 
+#: How often an action is drawn that fits where it stands.
+_TRIES = 60
 #: A marker of fewer characters than this may stand in text by chance.
 _TELLING = 4
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
@@ -40,8 +42,8 @@ class Spelling(NamedTuple):
 
 
 def spellings_of(terminal: Terminal) -> set[Spelling]:
-    """All ways in which a marker or name can be spelled; none for free text and islands."""
-    if terminal.short in FREE_TEXT | ISLANDS:
+    """All ways in which a marker or name can be spelled; none for free text, islands, and words of the mapping."""
+    if terminal.short in FREE_TEXT | ISLANDS | {"ACTION_NAME"}:
         return set()
     found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
     return found | ({Spelling(terminal.name, None)} if terminal.canonical else set())
@@ -102,19 +104,32 @@ class Speller:
         if not self._actions and self._random.random() < 0.3:
             drawn = self._sampler.sample(terminal.regex)
             free = [drawn] if drawn not in used else free
+        if wanted and not used:
+            return wanted[0]
         return self._random.choice(free or [f"k{len(used)}"])
 
-    def action(self) -> tuple[str, list[str]]:
-        """The name of an action, and the arguments that it needs."""
+    def action(self, terminal: Terminal) -> tuple[str, list[str]]:
+        """The name of an action that a terminal may be, and the arguments that it needs, the first one first."""
+        regex, found = re.compile(terminal.regex), ("", [""])
+        for _ in range(_TRIES):
+            name, keys = found = self._drawn()
+            behind = f"({keys[0]}=" if keys else "()"
+            if regex.match(f"\n{name}{behind}", 1) or (not keys and regex.match(f"{name}{behind}")):
+                break
+        return found
+
+    def _drawn(self) -> tuple[str, list[str]]:
+        """Any action with arguments."""
         assert self._actions is not None
         meaning = self._random.choice(self._actions.meanings)
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
         keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
         for field, origin in meaning.origins.items():
-            sources = [source[0] for source in origin.sources if len(source) == 1]
+            sources = [source[0] for source in origin.sources if len(source) == 1 and "$" not in source[0]]
             needed = origin.needed or field in required
             if not set(keys) & set(sources) and (needed or self._random.random() < 0.3):
                 keys.append(self._random.choice(sources))
+        self._random.shuffle(keys)
         return self._random.choice(meaning.names), keys
 
     def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
@@ -123,7 +138,9 @@ class Speller:
         has_gap = not beside and self._automaton.tables.ignore and self._random.random() < 0.2
         lexeme.gap = self._random.choice(_BLANKS) if has_gap else ""
         lexeme.spelling = ()
-        if lexeme.short in FREE_TEXT:
+        if lexeme.short == "ARG_VALUE" and lexeme.action:
+            lexeme.text = self._text_of(lexeme)
+        elif lexeme.short in FREE_TEXT:
             lexeme.text = self._free(lexeme.short)
         elif lexeme.short in ISLANDS:
             self._island(lexeme)
@@ -216,6 +233,11 @@ class Speller:
         if field in values.FIELDS:
             return self._random.choice(values.FIELDS[field])
         return values.text_value(self._random) if field else values.value(self._random, pieces)
+
+    def _text_of(self, lexeme: Lexeme) -> str:
+        """The bare text of an argument that an action takes; one without a name is the first."""
+        value = self._argument(replace(lexeme, key=lexeme.key or "$1"), ())
+        return value if isinstance(value, str) else values.as_json(self._random, value)
 
     def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
         """What the action that a lexeme belongs to may mean."""
