@@ -204,6 +204,15 @@ def test_a_batch_holds_actions_of_the_same_call() -> None:
     assert "is no action of this format" in act("computer", head, actions=[{"type": "fly"}])
 
 
+def test_an_action_may_have_no_word() -> None:
+    head = header(
+        "(action_type=click) := click(element.id=id!)\n(action_type) := no_op(reason=action_type)", any_case=True
+    )
+    assert act("", head, action_type="CLICK", id="a").element == ElementRef(id="a")
+    assert act("", head, action_type="fly").reason == "fly"
+    assert act("", head, id="a") is None
+
+
 def test_marks_name_elements() -> None:
     head = header("click := click(point=at)", space="mark")
     assert act("click", head, at=12).element == ElementRef(mark="12")
