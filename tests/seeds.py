@@ -295,9 +295,9 @@ SEEDS = [
          8 | //   tap = touch(point=at)
            |      ^^^^^^^^^^^^^^^^^^^^^
            |
-           = note: `touch(point=at)` is no action of the vocabulary; the nearest are batch, switch_tab, set_checked
+           = note: `touch(point=at)` is no action of the vocabulary, which is in `outspoken.actions`
            = help: write `name = action(field=argument)`; `grammars/vocabulary` says which there are
-        """,  # noqa: E501
+        """,
     ),
     Seed(
         "half an action",

@@ -160,8 +160,9 @@ def meaning_of(left: str, right: str, aliases: tuple[tuple[str, str], ...] = ())
     side = _SIDE.fullmatch(right.strip())
     model = MODELS.get(side[1]) if side else None
     if side is None or model is None:
-        near = get_close_matches(side[1] if side else right, MODELS, 3, 0.3)
-        raise ValueError(f"`{right}` is no action of the vocabulary; the nearest are {', '.join(near) or 'none'}")
+        near = get_close_matches(side[1] if side else right, MODELS, 3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ", which is in `outspoken.actions`"
+        raise ValueError(f"`{right}` is no action of the vocabulary{hint}")
     meaning.model = model
     for field, value in _fields(side[2] or "", side[1]):
         _add_field(meaning, field, value, named)
