@@ -295,7 +295,7 @@ SEEDS = [
          8 | //   tap = touch(point=at)
            |      ^^^^^^^^^^^^^^^^^^^^^
            |
-           = note: `touch(point=at)` is no action of the vocabulary, which is in `outspoken.actions`
+           = note: `touch(point=at)` is no action of the vocabulary; did you mean batch?
            = help: write `name = action(field=argument)`; `grammars/vocabulary` says which there are
         """,
     ),
