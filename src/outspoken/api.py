@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any
 
+from . import lane_detection, lanes
 from .events import Event
 from .json_codes import Cap
 from .reading import OnError, Reading, StreamParser
 from .replies import Reply
-from .settings import Settings
+from .settings import DEFAULT, Settings
 
 
 def parse(
@@ -41,6 +42,12 @@ def parse(
     error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
+    if repair is None and on_error == "keep" and not (prefix and format == "auto"):
+        given = settings or DEFAULT
+        auto = format == "auto"
+        reply = lane_detection.read(text, tools, given) if auto else lanes.read(text, format, prefix, tools, given)
+        if reply is not None:
+            return reply
     return Reading(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
 
 

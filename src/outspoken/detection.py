@@ -8,6 +8,7 @@ one that reads the most has it; then the next segment is anybody's again, so tha
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from . import paths, registry
@@ -24,12 +25,14 @@ from .trials import PLAIN, Trial, is_lenient
 
 #: How many characters of two markers have to be the same for both to stand at one place.
 _TOLD = 24
+#: How many formats are kept that were found at one marker.
+_KEPT = 4
 
 
 class Opening:
     """An opening marker of a format, and what may follow it."""
 
-    __slots__ = ("name", "_step", "_match", "_partial")
+    __slots__ = ("name", "_step", "_match", "_partial", "__dict__")
 
     def __init__(self, name: str, step: Transition) -> None:
         self.name, self._step = name, step
@@ -46,21 +49,27 @@ class Opening:
         """The pattern of the marker."""
         return self._step.terminal.regex
 
+    @cached_property
+    def _parts(self) -> tuple[str, str]:
+        """The pattern of the marker, and the one of what may follow it, with "" for anything."""
+        config = self._step.target
+        if config.free is not None:
+            return f"(?:{self.regex})", ""
+        islands = [f"(?={notation_of(t.terminal).first})" for t in config.islands]
+        following = "|".join([*[t.terminal.regex for t in config.markers], *islands, r"\Z"])
+        return f"(?:{self.regex}){config.automaton.tables.ignore}", following
+
+    @property
+    def likely(self) -> str:
+        """The pattern of the marker with more of the format behind it."""
+        return "{}(?:{})".format(*self._parts)
+
     def at(self, text: str, pos: int) -> bool | None:
         """Is what stands here, in text that is all there, more of the format than its marker? None without a marker."""
-        config = self._step.target
         if self._match is None:
-            following = "|".join([t.terminal.regex for t in config.markers]) if config.free is None else ""
-            blank = config.automaton.tables.ignore
-            source = f"(?:{self.regex}){blank}(?:({following or '(?!)'})|)"
-            self._match = re.compile(source).match
+            self._match = re.compile("{}(?:({})|)".format(*self._parts)).match
         match = self._match(text, pos)
-        if match is None:
-            return None
-        end = match.end()
-        if config.free is not None or match.lastindex or end == len(text):
-            return True
-        return any(notation_of(t.terminal).may_begin(text[end]) for t in config.islands)
+        return None if match is None else bool(match.lastindex)
 
     def may_come(self, text: str, pos: int) -> bool:
         """Does the text, of which more may come, end within what may be the marker?"""
@@ -82,6 +91,9 @@ class Openers:
         #: an expression for all of them, and the number of the marker that each of its groups is
         self.source, self.numbers = one_of(self.terminals)
         self._groups: dict[int, list[Opening]] = {}
+        self._rivals: dict[tuple[int, str], Any] = {}
+        #: the formats that were found where the marker of a number stood, the last one first
+        self.found: dict[int, tuple[str, ...]] = {}
 
     def owners(self, number: int) -> set[str]:
         """The formats that have the marker of a number, from 1 on."""
@@ -104,6 +116,21 @@ class Openers:
                 likely = (goes_on or not final) and not opening.supplied
                 names[opening.name] = names.get(opening.name, False) or likely
         return list(names), [name for name, likely in names.items() if likely]
+
+    def learn(self, number: int, name: str) -> None:
+        """A format was found where the marker of a number stood."""
+        known = self.found.get(number, ())
+        if known[:1] != (name,):
+            self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
+
+    def rivals(self, number: int, name: str) -> Any:
+        """What matches where the marker of a number was found, and another format than this one is likely, too."""
+        found = self._rivals.get((number, name))
+        if found is None:
+            others = [o for o in self._openings(number) if o.name != name and like(o.name) != name and not o.supplied]
+            found = re.compile("|".join(dict.fromkeys([o.likely for o in others])) or "(?!)").match
+            self._rivals[number, name] = found
+        return found
 
     def _openings(self, number: int) -> list[Opening]:
         """The openings that may stand where the marker of a number does."""
@@ -143,7 +170,7 @@ def opening_markers(lenient: bool, edition: int) -> Openers:
 
 def like(name: str) -> str:
     """The format that spells its calls as this one does, where its header names one."""
-    return registry.automaton(name).tables.header.like
+    return registry.header(name).like
 
 
 def _home_markers(automaton: Automaton) -> list[Transition]:
@@ -173,7 +200,8 @@ class _Watch:
 
 
 @registry.remembered
-def _watch(which: str, lenient: bool, edition: int) -> _Watch:
+def watch(which: str, lenient: bool, edition: int) -> _Watch:
+    """The step of plain text in an edition of the formats; see `paths.step` for `which`."""
     return _Watch(which, lenient, edition)
 
 
@@ -192,7 +220,7 @@ class Detector(Machine):
         #: where all others fail
         self._unlikely: list[str] = []
         self._barred: int | None = None
-        self._begun_at = self._pending_at = self._failed_at = 0
+        self._begun_at = self._pending_at = self._failed_at = self._number = 0
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
@@ -252,7 +280,7 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return _watch(which, self._lenient, self._edition)
+        return watch(which, self._lenient, self._edition)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
@@ -263,7 +291,8 @@ class Detector(Machine):
             return self._nobody()
         openers = opening_markers(self._lenient, self._edition)
         group: int = match.lastindex
-        names, likely = openers.at(openers.numbers[group - 1], self.buffer, start, final=final)
+        self._number = openers.numbers[group - 1]
+        names, likely = openers.at(self._number, self.buffer, start, final=final)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:
@@ -370,6 +399,7 @@ class Detector(Machine):
         builder.worsen(own.status)
         if self.detected is None and best.name != PLAIN:
             self.detected = best.name
+        opening_markers(self._lenient, self._edition).learn(self._number, best.name)
         self._lead_trims = best.automaton.trims
         self.rewind(best.stopped_at())
         self.config = self.automaton.home

@@ -18,6 +18,9 @@ from .operations import FOLDS
 from .patterns import beginning
 from .tables import Terminal
 
+#: An operation: the name of its handler, its argument, the group of a match that it speaks of.
+NamedOp = tuple[str, str, int]
+
 #: How many ways a step may branch, and how many terminals it may take one after another.
 _MAX_BRANCHES = 72
 _MAX_DEPTH = 12
@@ -46,17 +49,24 @@ def folded(ops: tuple[tuple[Any, str, Any], ...]) -> tuple[tuple[Any, str, Any],
 class Path:
     """One way through a step: the operations with the groups they speak of, and where it leads.
 
-    `suspect` is set where it leads nowhere, since a closing marker seems to be missing.
+    `named` are the same operations, each by its name. `suspect` is set where the path leads nowhere, since a closing
+    marker seems to be missing.
 
     An operation is `(function, argument, group)` and is called as `function(builder, argument, match, group, base)`.
     """
 
-    __slots__ = ("ops", "target", "grows", "suspect")
+    __slots__ = ("ops", "named", "target", "grows", "suspect")
 
     def __init__(
-        self, ops: tuple[tuple[Any, str, Any], ...], target: Config, grows: bool, suspect: Suspect | None = None
+        self,
+        named: tuple[NamedOp, ...],
+        handlers: dict[str, Any],
+        target: Config,
+        grows: bool,
+        suspect: Suspect | None = None,
     ) -> None:
-        self.ops, self.target, self.grows, self.suspect = ops, target, grows, suspect
+        self.ops = folded(tuple([(handlers[name], arg, group) for name, arg, group in named]))
+        self.named, self.target, self.grows, self.suspect = named, target, grows, suspect
 
 
 class Step:
@@ -64,11 +74,13 @@ class Step:
 
     `quick` finds the first character that may begin a marker; None where any may.
     `ranks` says which number counts for a group where that is not its own.
+    `solid` is what `find` looks for, where it looks for single characters first: the white space with which a match may
+    begin, and the characters that then stand first.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks", "solid")
 
     def __init__(
         self,
@@ -84,10 +96,13 @@ class Step:
         self.rivals = rivals
         self.ranks: dict[int, int] | None = None
         self.quick: Any = None
+        self.solid: tuple[str, str] | None = None
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
-            self.find, self.match = searched(source, terminals) if module is re else _both(module.compile(source))
+            self.find, self.match, self.solid = (
+                searched(source, terminals) if module is re else (*_both(module.compile(source)), None)
+            )
         elif source:
             self.match = module.compile(f"{lead}(?:{source})").match
 
@@ -175,14 +190,16 @@ def _both(compiled: Any) -> tuple[Any, Any]:
     return compiled.search, compiled.match
 
 
-def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any]:
-    """What finds one of the terminals in text that is not long, and what matches one, both made fast."""
+def searched(
+    source: str, terminals: Sequence[Terminal | Suspect]
+) -> tuple[Any, Any, tuple[str, str] | None]:
+    """What finds one of the terminals in text that is not long, and what matches one, both made fast; see `Step`."""
     begun = _beginnings(terminals)
     if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
-        return _both(re.compile(guarded(source, terminals)))
+        return *_both(re.compile(guarded(source, terminals))), None
     match = re.compile(source).match
     blank, solid = ["".join(sorted(part)) for part in begun]
-    return _search(match, blank, solid), match
+    return _search(match, blank, solid), match, (blank, solid)
 
 
 def _search(match: Any, blank: str, solid: str) -> Any:
@@ -238,7 +255,7 @@ class _Compiler:
         self.paths: dict[int, Path] = {}
         self.blank = automaton.tables.ignore
 
-    def branch(self, step: Transition, taken: tuple[tuple[Any, str, int], ...], room: int, depth: int) -> str:
+    def branch(self, step: Transition, taken: tuple[NamedOp, ...], room: int, depth: int) -> str:
         """The expression of a transition and of what may follow it, as far as there is room for it."""
         inline = step.terminal.short == "JSON_STRING"
         regex = _PLAIN_STRING if inline else step.terminal.regex
@@ -251,14 +268,14 @@ class _Compiler:
             regex = f"({regex})"
         elif "|" in regex:
             regex = f"(?:{regex})"
-        done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
-        done += tuple([bind(op, group, "", self._handlers) for op in ops])
+        done = taken + tuple([named(op, group, "before_") for op in step.before])
+        done += tuple([named(op, group, "") for op in ops])
         if not done and self._is_outside(step.target):
-            done = (bind(("markup", ""), 0, "", self._handlers),)
+            done = (named(("markup", ""), 0, ""),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
+        self.paths[self._groups] = Path(done, self._handlers, step.target, step.terminal.grows)
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
@@ -274,7 +291,7 @@ class _Compiler:
         if suspect.kind == "argument":
             self._groups += 1  # its name
         self._groups += 1
-        self.paths[self._groups] = Path((), config, False, suspect)
+        self.paths[self._groups] = Path((), self._handlers, config, False, suspect)
         return f"(?:{suspect.regex})()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
@@ -305,8 +322,14 @@ def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str
     return step.bound
 
 
-def bind(op: tuple[str, str], group: int, when: str, handlers: dict[str, Any]) -> tuple[Any, str, int]:
-    """The function, argument and group of an operation; `when` is "before_" for one that precedes a shift."""
+def named(op: tuple[str, str], group: int, when: str) -> NamedOp:
+    """The handler's name, the argument and the group of an operation; `when` is "before_" if it precedes a shift."""
     name, arg = op
     key = f"{name}_{arg}" if name in ("end", "field", "token") else name
-    return handlers[(when if name in ("end", "reopen") else "") + key], arg, group
+    return (when if name in ("end", "reopen") else "") + key, arg, group
+
+
+def bind(op: tuple[str, str], group: int, when: str, handlers: dict[str, Any]) -> tuple[Any, str, int]:
+    """The function, argument and group of an operation."""
+    name, arg, group = named(op, group, when)
+    return handlers[name], arg, group

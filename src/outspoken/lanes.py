@@ -1,0 +1,169 @@
+"""Lanes: functions that read whole, sound text of one format, each made from its grammar once that is read often.
+
+A lane reads what most responses are, several times as fast as the machine, and says nothing of the rest. What it
+returns is what the machine would; see `lane_source`.
+"""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring
+from typing import Any
+
+from . import registry
+from .automaton import Automaton
+from .construct import construct, given, make, set_extra, set_given, set_private, set_values
+from .islands import encodable, read_at, scan_once, too_deep
+from .lane_source import LaneSource, Part, State
+from .replies import Reasoning, Reply, Text, ToolCall
+from .settings import Settings
+from .shapes import ANY, shape_of
+from .sprint import BLANKS
+from .tools import Tools
+from .values import fits, read_bare, to_json
+
+#: A lane is made for a format that was read so many times, and learns a way that was met so many times.
+AFTER = 3
+#: How many states and ways a lane has at most.
+MOST = 300
+
+
+def segment(kind: int, text: str, start: int, end: int) -> Any:
+    """A segment of text (1) or of reasoning (2)."""
+    if kind == 1:
+        return construct(Text, {"kind": "text", "text": text, "span": (start, end)})
+    return construct(Reasoning, {"kind": "reasoning", "text": text, "span": (start, end), "status": "ok"})
+
+
+_NAMES: dict[str, Any] = {
+    "ANY": ANY,
+    "TEXT_ONLY": frozenset({"string"}),
+    "ToolCall": ToolCall,
+    "blanks": BLANKS.match,
+    "encodable": encodable,
+    "fits": fits,
+    "given": given(ToolCall),
+    "make": make,
+    "quoted": encode_basestring,
+    "read": read_at,
+    "read_bare": read_bare,
+    "scan": scan_once,
+    "segment": segment,
+    "set_extra": set_extra,
+    "set_given": set_given,
+    "set_private": set_private,
+    "set_values": set_values,
+    "shape_of": shape_of,
+    "to_json": to_json,
+    "too_deep": too_deep,
+    "UNSOUND": (StopIteration, ValueError, RecursionError),
+}
+
+
+class Lane:
+    """The lane of an automaton: its function, which grows by the ways that texts take."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self.seen = 0
+        self._numbers: dict[Part, int] = {}
+        self._wanted: set[Part] = set()
+        self._missed: dict[int, int] = {}
+        self._function: Any = None
+        self.source = ""
+        self._opened = automaton.tables.header.opened
+        self._roots = [State(automaton.start, (), False), State(automaton.home, (), True, True)]
+        self.start, self.opening = [self._number(state) for state in self._roots]
+
+    def _number(self, part: Part) -> int:
+        return self._numbers.setdefault(part, len(self._numbers))
+
+    def _learn(self, missing: int) -> None:
+        """Make the function anew, with a part that it did not have."""
+        part = next(part for part, number in self._numbers.items() if number == missing)
+        numbers, wanted = dict(self._numbers), {*self._wanted, part}
+        counts = LaneSource(self.automaton, numbers, wanted, self._roots).counts
+        made = LaneSource(self.automaton, numbers, wanted, self._roots, counts)
+        scope = {**_NAMES, **made.names}
+        exec(compile(made.source, f"<lane of {self.automaton.tables.header.format}>", "exec"), scope)
+        self.source = made.source
+        self._numbers, self._wanted, self._function = numbers, wanted, scope["lane"]
+
+    def read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> list[Any] | None:
+        """The segments of a text; None where the lane cannot tell them. See `parse` for `prefix`."""
+        self.seen += 1
+        if self.seen <= AFTER:
+            return None
+        if self._opened and prefix is None:
+            found = text.lstrip()
+            if found and not found.startswith(self._opened.strip()):
+                opened = len(self._opened)
+                segments = self._run(self._opened + text, 0, self.start, tools, depth, False, opened)
+                return None if segments and segments[0].span[0] < 0 else segments
+        return self._run(text, 0, self.start, tools, depth, False, 0)
+
+    def read_segment(self, text: str, pos: int, tools: Tools | None, depth: int) -> Any:
+        """What stands at an opening marker: its segments, where they end, and what the builder keeps of that.
+
+        None where the lane cannot tell, and where there is no more than text.
+        """
+        self.seen += 1
+        return self._run(text, pos, self.opening, tools, depth, True, 0) if self.seen > AFTER else None
+
+    def _run(self, text: str, pos: int, state: int, tools: Tools | None, depth: int, once: bool, opened: int) -> Any:
+        known = None if tools is None else tools.names
+        function = self._function
+        learning = False
+        while True:
+            found = state if function is None else function(text, pos, state, tools, known, depth, once, opened)
+            if found.__class__ is not int:
+                return found
+            if not learning:
+                missed = self._missed[found] = self._missed.get(found, 0) + 1
+                if missed < AFTER or len(self._wanted) > MOST:
+                    return None
+                learning = True
+            self._learn(found)
+            function = self._function
+
+
+@registry.remembered
+def lane_of(format: str, edition: int) -> Lane:
+    """The lane of a format, by its name or an alias."""
+    return Lane(registry.automaton(registry.resolve(format), lenient=True))
+
+
+def read(text: str, format: str, prefix: str | None, tools: Any, settings: Settings) -> Reply | None:
+    """The reply to a whole text of a format; None where only the machine can tell. See `parse` for the arguments."""
+    lane = lane_of(format, registry.edition())
+    if prefix or len(text) > settings.max_chars or not is_encodable(text):
+        return None
+    segments = lane.read(text, prefix, Tools.of(tools), settings.max_depth)
+    return None if segments is None else reply_of(text, lane.automaton.tables.header.format, segments)
+
+
+def is_encodable(text: str) -> bool:
+    """Is a text free of lone surrogates?"""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
+
+
+def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
+    """The reply to a text that is sound."""
+    return construct(
+        Reply,
+        {
+            "raw": text,
+            "format": format,
+            "segments": segments,
+            "status": "ok",
+            "diagnostics": [],
+            "repairs": [],
+            "envelope": False,
+            "envelope_content": None,
+            "needs_more_work": None,
+        },
+    )
