@@ -3,7 +3,8 @@
 The function does what the machine and the builder do with a whole text, for what can be said without them: text,
 reasoning, code samples and calls that are as they should be. Which frames are open is known when the source is
 written, so what they hold are local variables. Whatever is not certain, the function leaves: it returns None, and the
-machine reads the text from its start. Where it knows no way on yet, it returns the number of the part that is missing.
+machine reads the text from its start. It returns True or False where the grammar refuses the text, and the number of the
+part that is missing where it knows no way on yet.
 """
 
 from __future__ import annotations
@@ -78,12 +79,12 @@ class LaneSource(LaneOperations):
         self.source = "\n".join(self._lines)
 
     def _write_all(self, bodies: list[tuple[int, list[str]]]) -> None:
-        self._put("def lane(text, pos, s, tools, known, depth, once, o):")
+        self._put("def lane(text, pos, s, tools, known, depth, once, o, safe, after):")
         self._indent = 1
         self._put("n = len(text)", "segments = []", "append = segments.append", "run = last = said = None")
-        self._put("kind = run_start = run_end = safe = ended = 0", "after = True", "while True:")
+        self._put("kind = run_start = run_end = ended = 0", "while True:")
         self._block(lambda: self._dispatch(bodies))
-        self._put("if once:", "    return None", "if run is not None:", f"    {self._segment}", "return segments")
+        self._put(*self._flush[:2], "return (segments, n, safe, after) if once else segments")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
         """Lead to the code of the state `s`, by halves."""
@@ -123,13 +124,13 @@ class LaneSource(LaneOperations):
             self._block(lambda: self._end(config))
             self._marker(state)
             return
-        if config.free.terminal.short == "TEXT" and not state.frames:
-            again = config.free.target is self._automaton.home and not config.ahead
-            self._put("if once:", f"    return (segments, pos, safe, after) if {again} and run is None else None")
         if config.ahead:
             step = paths.step(config, "ahead whole", HANDLERS)
             self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(step, state, "ahead"))
+        if config.free.terminal.short == "TEXT" and not state.frames and config.free.target is self._automaton.home:
+            self._put("if once:")
+            self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
         self._free(state, config.free)
 
     def _end(self, config: Config) -> None:
@@ -161,8 +162,13 @@ class LaneSource(LaneOperations):
             self._block(lambda: self._paths(step, state, "match"))
         if config.islands:
             self._island(config)
-        else:
-            self._put("return None")
+        self._refuse()
+
+    def _refuse(self) -> None:
+        """The grammar refuses what stands here. Says whether something was read by then that a stream would tell."""
+        calls = [d for d, kinds in enumerate(self._frames) if "tool_call" in kinds.split()]
+        told = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
+        self._put(f"return bool({' or '.join(told)})")
 
     def _paths(self, step: Step, state: State, which: str) -> None:
         """Go the way that a match has found, if it is one that is wanted."""
@@ -234,7 +240,7 @@ class LaneSource(LaneOperations):
     def _piece(self, role: str, marked: bool, end: str, *, ends: bool) -> None:
         """Free text from `pos` to `end`, without the white space that is the markup's."""
         if role == "CODE":
-            self._put(f"if pos < {end}:")
+            self._put("if once == SEGMENT and not segments:", "    return None", f"if pos < {end}:")
             self._block(lambda: self._show(end))
             return
         if role == "TEXT":
@@ -272,7 +278,6 @@ class LaneSource(LaneOperations):
             elif step.role != "arguments" or "{" in chars:
                 self._put(f"if c == {chars!r}:" if len(chars) == 1 else f"if c in {chars!r}:")
                 self._block(lambda step=step, chars=chars: self._land_json(step, chars))
-        self._put("return None")
 
     def _shape(self, step: Transition) -> str:
         if not self._frames:

@@ -23,6 +23,8 @@ from .values import fits, read_bare, to_json
 
 #: A lane is made for a format that was read so many times, and learns a way that was met so many times.
 AFTER = 3
+#: What is read: all of a text, a segment of the format, or one inside of text that the format is known to have.
+WHOLE, SEGMENT, INSIDE = 0, 1, 2
 #: How many states and ways a lane has at most.
 MOST = 300
 
@@ -46,6 +48,7 @@ _NAMES: dict[str, Any] = {
     "quoted": encode_basestring,
     "read": read_at,
     "read_bare": read_bare,
+    "SEGMENT": SEGMENT,
     "scan": scan_once,
     "segment": segment,
     "set_extra": set_extra,
@@ -71,6 +74,8 @@ class Lane:
         self._function: Any = None
         self.source = ""
         self._opened = automaton.tables.header.opened
+        #: the name of the format
+        self.format = automaton.tables.header.format
         self._roots = [State(automaton.start, (), False), State(automaton.home, (), True, True)]
         self.start, self.opening = [self._number(state) for state in self._roots]
 
@@ -84,7 +89,7 @@ class Lane:
         counts = LaneSource(self.automaton, numbers, wanted, self._roots).counts
         made = LaneSource(self.automaton, numbers, wanted, self._roots, counts)
         scope = {**_NAMES, **made.names}
-        exec(compile(made.source, f"<lane of {self.automaton.tables.header.format}>", "exec"), scope)
+        exec(compile(made.source, f"<lane of {self.format}>", "exec"), scope)
         self.source = made.source
         self._numbers, self._wanted, self._function = numbers, wanted, scope["lane"]
 
@@ -93,29 +98,57 @@ class Lane:
         self.seen += 1
         if self.seen <= AFTER:
             return None
+        found = self._read(text, prefix, tools, depth)
+        return found if found.__class__ is list else None
+
+    def _read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> Any:
         if self._opened and prefix is None:
             found = text.lstrip()
             if found and not found.startswith(self._opened.strip()):
                 opened = len(self._opened)
-                segments = self._run(self._opened + text, 0, self.start, tools, depth, False, opened)
-                return None if segments and segments[0].span[0] < 0 else segments
-        return self._run(text, 0, self.start, tools, depth, False, 0)
+                made = self._run(self._opened + text, 0, self.start, tools, depth, WHOLE, opened, 0, True)
+                return None if made.__class__ is list and made and made[0].span[0] < 0 else made
+        return self._run(text, 0, self.start, tools, depth, WHOLE, 0, 0, True)
+
+    def read_head(self, text: str, tools: Tools | None, depth: int) -> Any:
+        """What stands before all text: see `read_segment`."""
+        self.seen += 1
+        return self._run(text, 0, self.start, tools, depth, INSIDE, 0, 0, True) if self.seen > AFTER else None
 
     def read_segment(self, text: str, pos: int, tools: Tools | None, depth: int) -> Any:
         """What stands at an opening marker: its segments, where they end, and what the builder keeps of that.
 
-        None where the lane cannot tell, and where there is no more than text.
+        None where the lane cannot tell. Where the format refuses the text: does it so behind what a stream would tell?
         """
         self.seen += 1
-        return self._run(text, pos, self.opening, tools, depth, True, 0) if self.seen > AFTER else None
+        return self._run(text, pos, self.opening, tools, depth, SEGMENT, 0, pos, True) if self.seen > AFTER else None
 
-    def _run(self, text: str, pos: int, state: int, tools: Tools | None, depth: int, once: bool, opened: int) -> Any:
+    def read_on(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after: bool) -> Any:
+        """The same for a marker in text of the format itself, of which everything up to `safe` was said.
+
+        `after` tells whether what was said last is text.
+        """
+        self.seen += 1
+        return self._run(text, pos, self.opening, tools, depth, INSIDE, 0, safe, after) if self.seen > AFTER else None
+
+    def _run(
+        self,
+        text: str,
+        pos: int,
+        state: int,
+        tools: Tools | None,
+        depth: int,
+        once: int,
+        opened: int,
+        safe: int,
+        after: bool,
+    ) -> Any:
         known = None if tools is None else tools.names
         function = self._function
         learning = False
         while True:
-            found = state if function is None else function(text, pos, state, tools, known, depth, once, opened)
-            if found.__class__ is not int:
+            found = state if function is None else function(text, pos, state, tools, known, depth, once, opened, safe, after)
+            if found.__class__ is not int:  # True and False are of another class
                 return found
             if not learning:
                 missed = self._missed[found] = self._missed.get(found, 0) + 1
@@ -138,7 +171,7 @@ def read(text: str, format: str, prefix: str | None, tools: Any, settings: Setti
     if prefix or len(text) > settings.max_chars or not is_encodable(text):
         return None
     segments = lane.read(text, prefix, Tools.of(tools), settings.max_depth)
-    return None if segments is None else reply_of(text, lane.automaton.tables.header.format, segments)
+    return None if segments is None else reply_of(text, lane.format, segments)
 
 
 def is_encodable(text: str) -> bool:
