@@ -12,7 +12,7 @@ from . import paths, registry
 from .detection import Openers, like, opening_markers, watch
 from .lanes import Lane, is_encodable, lane_of, reply_of, segment
 from .operations import HANDLERS
-from .replies import Reply
+from .replies import Reply, Text
 from .settings import Settings
 from .sprint import BLANK, LONG
 from .tools import Tools
@@ -86,7 +86,7 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
         trims = found.lane.automaton.trims if found.lane is not plain.lane else trims
         _add(segments, piece.rstrip(BLANK) if "TEXT" in (trims if found.lane is not plain.lane else own) else piece, pos)
         for made in found.segments:
-            if made.kind == "text":
+            if made.__class__ is Text:
                 _add(segments, made.text, made.span[0])
             else:
                 segments.append(made)
@@ -102,7 +102,7 @@ def _add(segments: list[Any], piece: str, start: int) -> None:
         return
     end = start + len(piece)
     last = segments[-1] if segments else None
-    if last is not None and last.kind == "text" and last.span[1] == start:
+    if last is not None and last.__class__ is Text and last.span[1] == start:
         segments[-1] = segment(1, last.text + piece, last.span[0], end)
     else:
         segments.append(segment(1, piece, start, end))
@@ -159,6 +159,8 @@ def _told(lane: Lane, found: Any, text: str, start: int) -> _Read | None:
     if found.__class__ is not tuple:
         return None
     segments, end, _, after = found
-    if all(s.kind == "text" for s in segments) and "".join([s.text for s in segments]) == text[start:end]:
-        return None
-    return _Read(lane, segments, end, after)
+    for made in segments:
+        if made.__class__ is not Text:
+            return _Read(lane, segments, end, after)
+    said = "".join([made.text for made in segments])
+    return None if said == text[start:end] else _Read(lane, segments, end, after)

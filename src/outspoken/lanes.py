@@ -28,12 +28,22 @@ WHOLE, SEGMENT, INSIDE = 0, 1, 2
 #: How many states and ways a lane has at most.
 MOST = 300
 
+_TEXT, _REASONING = given(Text), given(Reasoning)
+
 
 def segment(kind: int, text: str, start: int, end: int) -> Any:
     """A segment of text (1) or of reasoning (2)."""
     if kind == 1:
-        return construct(Text, {"kind": "text", "text": text, "span": (start, end)})
-    return construct(Reasoning, {"kind": "reasoning", "text": text, "span": (start, end), "status": "ok"})
+        made = make(Text)
+        set_values(made, {"kind": "text", "text": text, "span": (start, end)})
+        set_given(made, _TEXT)
+    else:
+        made = make(Reasoning)
+        set_values(made, {"kind": "reasoning", "text": text, "span": (start, end), "status": "ok"})
+        set_given(made, _REASONING)
+    set_extra(made, None)
+    set_private(made, None)
+    return made
 
 
 _NAMES: dict[str, Any] = {

@@ -16,6 +16,7 @@ from typing import Any
 from .automaton import Automaton, Config, Suspect, Transition
 from .operations import FOLDS
 from .patterns import beginning
+from .prefixes import guard
 from .tables import Terminal
 
 #: An operation: the name of its handler, its argument, the group of a match that it speaks of.
@@ -233,7 +234,10 @@ def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
 def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
     """The expression that finds one of the terminals, made fast where only some characters may begin one."""
     chars = _first(terminals)
-    return f"(?={chars})(?:{source})" if chars else source
+    if not chars:
+        return source
+    more = guard([t.regex for t in terminals])
+    return f"(?={chars})(?={more})(?:{source})" if more else f"(?={chars})(?:{source})"
 
 
 def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
