@@ -36,6 +36,10 @@ class LaneOperations:
         self._flush = ("if run is not None:", f"    {self._segment}", "    run = None")
         self._lines: list[str] = []
         self._indent = 0
+        #: the last value is known to be a string
+        self._quoted = False
+        #: bare text of an argument was read just now
+        self._is_bare = False
         #: the frames that are open: what each may become
         self._frames: list[str] = []
 
@@ -45,13 +49,13 @@ class LaneOperations:
     def _block(self, write: Any) -> None:
         """Lines that belong to the last one. What cannot be read returns None."""
         self._indent += 1
-        at, frames = len(self._lines), self._frames[:]
+        at, frames, is_bare = len(self._lines), self._frames[:], self._is_bare
         try:
             write()
         except Unreadable:
             del self._lines[at:]
             self._put("return None")
-        self._frames = frames
+        self._frames, self._is_bare = frames, is_bare
         self._indent -= 1
 
     def _top(self) -> int:
@@ -61,6 +65,7 @@ class LaneOperations:
 
     def _operate(self, ops: list[NamedOp] | tuple[NamedOp, ...], start: str = "", end: str = "") -> None:
         """Carry out operations on groups of the match `m`, or on the place between `start` and `end`."""
+        self._quoted = False
         for name, arg, group in ops:
             at = f"({group})" if group else "()"
             first, last = (start, end) if start else (f"m.start{at}", f"m.end{at}")
@@ -153,6 +158,7 @@ class LaneOperations:
     def _do_island(self, arg: str, start: str, end: str, token: str) -> None:
         if token:
             self._put(f"said = {token}", "last = said[1:-1]")
+            self._quoted = True
 
     def _do_token_TOOL_NAME(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {token or repr('')}")
@@ -167,10 +173,14 @@ class LaneOperations:
         self._put(f"key{self._top()} = {token or repr('')}")
 
     def _do_field_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"name{self._top()} = last if last.__class__ is str else None")
+        self._put(f"name{self._top()} = {self._last_string()}")
 
     def _do_field_id(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"id{self._top()} = last if last.__class__ is str else None")
+        self._put(f"id{self._top()} = {self._last_string()}")
+
+    def _last_string(self) -> str:
+        """The value that was read last, if it is a string."""
+        return "last" if self._quoted else "last if last.__class__ is str else None"
 
     def _do_field_arguments(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
@@ -178,13 +188,17 @@ class LaneOperations:
 
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
-        self._put(f"k = key{d} or ''", f"if bare{d} is None:", "    value, t = last, said or to_json(last)", "else:")
-        self._indent += 1
+        self._put(f"k = key{d} or ''")
+        if not self._is_bare:
+            self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)", "else:")
+        self._indent += not self._is_bare
         self._put(f"value = bare{d}", f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
-        self._put("if types != TEXT_ONLY:", f"    value = read_bare(value, types, {self._values!r})")
+        self._put("if types == TEXT_ONLY:", "    t = quoted(value)", "else:")
+        self._put(f"    value = read_bare(value, types, {self._values!r})")
         self._put("    if types is not None and not fits(value, types):", "        return None")
-        self._put("t = quoted(value) if value.__class__ is str else to_json(value)")
-        self._indent -= 1
+        self._put("    t = quoted(value) if value.__class__ is str else to_json(value)")
+        self._indent -= not self._is_bare
+        self._is_bare = False
         self._put(f"if args{d} is None:", f"    args{d} = {{k: value}}", f"    parts{d} = [f'{{{{{{quoted(k)}}: {{t}}']")
         self._put(f"elif k in args{d}:", "    return None", "else:", f"    args{d}[k] = value")
         self._put(f"    parts{d}.append(f', {{quoted(k)}}: {{t}}')", f"key{d} = bare{d} = None")

@@ -19,6 +19,7 @@ from .lane_operations import LaneOperations, Unreadable, named_all
 from .notations import notation_of
 from .operations import HANDLERS
 from .paths import Path, Step, named
+from .patterns import required
 from .sprint import BLANK, LONG
 
 #: How deep code is nested at most, in steps of the indentation.
@@ -114,6 +115,7 @@ class LaneSource(LaneOperations):
             return
         config = state.config
         self._frames = list(state.frames)
+        self._is_bare = False
         if state.opening:
             step = paths.step(config, "find whole", HANDLERS)
             self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is None:", "    return None")
@@ -194,35 +196,37 @@ class LaneSource(LaneOperations):
         """Free text up to the marker that ends it, or up to the end."""
         target, role = free.target, free.terminal.short
         step = paths.step(target, "find whole", HANDLERS)
-        long = self._name("long", lambda text, pos: paths.step(target, "find long", HANDLERS).find(text, pos))  # pyright: ignore[reportUnknownLambdaType]
-        self._put(f"if n - pos > {LONG}:", f"    m = {long}(text, pos)", "else:")
-        self._block(lambda: self._find(step))
+        self._find(target, step)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))
         self._put("e = m.start()")
         if target.alarm is not None:
-            self._put(f"if {self._name('alarm', target.alarm)}(text, pos, e) is not None:", "    return None")
+            solid = set(step.solid[1]) if step.solid is not None else set[str]()
+            told = all(solid & required(s.alarm) for s in target.suspects)
+            self._put(f"if {'odd and ' if told else ''}{self._name('alarm', target.alarm)}(text, pos, e) is not None:")
+            self._put("    return None")
         self._piece(role, state.marked, "e", ends=False)
         self._operate(named_all(free), "e", "e")
         self._paths(step, state, "find")
 
-    def _find(self, step: Step) -> None:
-        """Search the marker that ends free text: written out what `paths.searched` does."""
+    def _find(self, target: Config, step: Step) -> None:
+        """Search the marker that ends free text; `odd` tells whether something else began as one does."""
         find = self._name("find", step.find)
         if step.solid is None:
-            self._put(f"m = {find}(text, pos)")
+            long = self._name("long", _finder(target))
+            self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
             return
-        blank, solid = step.solid
+        blank, solid = step.solid  # written out what `paths.searched` makes
         first = self._name("first", re.compile(f"[{re.escape(solid)}]").search)
-        self._put("e = pos", "while True:")
+        self._put("e = pos", "odd = False", "while True:")
         self._indent += 1
         if len(solid) == 1:
             self._put(f"e = text.find({solid!r}, e)", "if e < 0:", "    m = None", "    break")
         else:
             self._put(f"m = {first}(text, e)", "if m is None:", "    break", "e = m.start()")
         if blank:
-            self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    break")
-        self._put(f"m = {self._name('match', step.match)}(text, e)", "if m is not None:", "    break", "e += 1")
+            self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    odd = True", "    break")
+        self._put(f"m = {self._name('match', step.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True")
         self._indent -= 1
 
     def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
@@ -255,6 +259,7 @@ class LaneSource(LaneOperations):
         if role == "ARG_VALUE":
             d = self._top()
             self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
+            self._is_bare = True
             return
         self._put("if piece:")
         self._block(lambda: self._say(1 if role == "TEXT" else 2))
@@ -275,7 +280,12 @@ class LaneSource(LaneOperations):
                 read = f"{known}.read_at(text, pos, depth, True, {self._shape(step) if notation.typed else 'ANY'})"
                 self._put(f"if {known}.may_begin(c):")
                 self._block(lambda step=step, read=read: self._land(step, read))
-            elif step.role != "arguments" or "{" in chars:
+                continue
+            if step.role == "arguments" and "{" in chars:
+                self._put("if c == '{':")
+                self._block(lambda step=step: self._land_json(step, "{"))
+                chars = chars.replace("{", "")
+            if chars:
                 self._put(f"if c == {chars!r}:" if len(chars) == 1 else f"if c in {chars!r}:")
                 self._block(lambda step=step, chars=chars: self._land_json(step, chars))
 
@@ -291,6 +301,8 @@ class LaneSource(LaneOperations):
 
     def _land_json(self, step: Transition, chars: str) -> None:
         """A JSON value: written out what `islands.read_at` does, for values that cannot go on behind their end."""
+        if step.role == "arguments" and chars != "{":
+            raise Unreadable  # the machine makes arguments of what is no object
         if not set(chars) <= set('{["'):
             self._land(step, "read(text, pos, depth)")
             return
@@ -305,3 +317,8 @@ class LaneSource(LaneOperations):
         self._operate(named_all(step), "pos", "e")
         self._put("pos = e")
         self._goto(step.target)
+
+
+def _finder(target: Config) -> Any:
+    """What finds in long text, once it is needed."""
+    return lambda text, pos: paths.step(target, "find long", HANDLERS).find(text, pos)
