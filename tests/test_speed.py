@@ -29,7 +29,7 @@ def home_terminals(format_: str) -> list[Any]:
 def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
-    find, _ = searched(source, terminals)
+    find, _, _ = searched(source, terminals)
     plain = re.compile(guarded(source, terminals))
     texts = [case.text for case in CASES if case.format == format_]
     assert texts

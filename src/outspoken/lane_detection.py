@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import paths, registry
-from .detection import Openers, like, opening_markers, watch
+from .detection import watch
 from .lanes import Lane, is_encodable, lane_of, reply_of, segment
+from .openers import Openers, like, opening_markers
 from .operations import HANDLERS
 from .replies import Reply, Text
 from .settings import Settings
@@ -84,7 +85,9 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
         if found is None:
             return None
         trims = found.lane.automaton.trims if found.lane is not plain.lane else trims
-        _add(segments, piece.rstrip(BLANK) if "TEXT" in (trims if found.lane is not plain.lane else own) else piece, pos)
+        _add(
+            segments, piece.rstrip(BLANK) if "TEXT" in (trims if found.lane is not plain.lane else own) else piece, pos
+        )
         for made in found.segments:
             if made.__class__ is Text:
                 _add(segments, made.text, made.span[0])
@@ -118,7 +121,8 @@ def _segment(
     plain: _Plain, text: str, match: Any, tools: Tools | None, depth: int, detected: str | None
 ) -> _Read | None:
     """What stands at a marker; None where that is not certain."""
-    group, start = match.lastindex, match.start()
+    start: int = match.start()
+    group: int = match.lastindex
     number = plain.openers.numbers[group - 1]
     for name in plain.openers.found.get(number, ()):
         if plain.openers.rivals(number, name)(text, start) is None:

@@ -71,7 +71,7 @@ class LaneOperations:
             first, last = (start, end) if start else (f"m.start{at}", f"m.end{at}")
             if name.startswith("before_"):
                 name, last = name.removeprefix("before_"), first
-            write = getattr(self, f"_do_{name}", None)
+            write = getattr(self, f"_do_{name.lower()}", None)
             if write is None:
                 raise Unreadable
             write(arg, first, last, "" if start else f"m[{group}]")
@@ -81,7 +81,7 @@ class LaneOperations:
     def _say(self, kind: int) -> None:
         """The text `piece`, which stands at `a`, is said (1) or thought (2)."""
         near = " and a == run_end" if kind == 1 else ""
-        self._put(f"if run is None:", f"    run, kind, run_start = piece, {kind}, a")
+        self._put("if run is None:", f"    run, kind, run_start = piece, {kind}, a")
         self._put(f"elif kind == {kind}{near}:", "    run += piece")
         self._put("else:", f"    {self._segment}")
         self._put(f"    run, kind, run_start = piece, {kind}, a")
@@ -147,9 +147,10 @@ class LaneOperations:
         self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
         self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
         self._put(*self._flush, f"safe = {end}")
-        values = f"'name': name{d}, 'arguments': args{d}, 'arguments_text': parts{d}, 'id': id{d}"
+        held = f"'name': name{d}, 'arguments': args{d}, 'arguments_text': parts{d}, 'id': id{d}"
+        span = f"(start{d}{self._shift}, safe{self._shift})"
         self._put("made = make(ToolCall)")
-        self._put(f"set_values(made, {{'kind': 'tool_call', {values}, 'status': 'ok', 'span': (start{d}{self._shift}, safe{self._shift}), 'repairs': ()}})")
+        self._put(f"set_values(made, {{'kind': 'tool_call', {held}, 'status': 'ok', 'span': {span}, 'repairs': ()}})")
         self._put("set_given(made, given)", "set_extra(made, None)", "set_private(made, None)", "append(made)")
         self._put(f"after, ended = False, start{d}")
 
@@ -160,16 +161,16 @@ class LaneOperations:
             self._put(f"said = {token}", "last = said[1:-1]")
             self._quoted = True
 
-    def _do_token_TOOL_NAME(self, arg: str, start: str, end: str, token: str) -> None:
+    def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {token or repr('')}")
 
-    def _do_token_CALL_ID(self, arg: str, start: str, end: str, token: str) -> None:
+    def _do_token_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"id{self._top()} = {token or repr('')}")
 
-    def _do_token_CALL_INDEX(self, arg: str, start: str, end: str, token: str) -> None:
+    def _do_token_call_index(self, arg: str, start: str, end: str, token: str) -> None:
         """The number of a call is part of its id."""
 
-    def _do_token_ARG_NAME(self, arg: str, start: str, end: str, token: str) -> None:
+    def _do_token_arg_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"key{self._top()} = {token or repr('')}")
 
     def _do_field_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
@@ -199,6 +200,8 @@ class LaneOperations:
         self._put("    t = quoted(value) if value.__class__ is str else to_json(value)")
         self._indent -= not self._is_bare
         self._is_bare = False
-        self._put(f"if args{d} is None:", f"    args{d} = {{k: value}}", f"    parts{d} = [f'{{{{{{quoted(k)}}: {{t}}']")
+        self._put(
+            f"if args{d} is None:", f"    args{d} = {{k: value}}", f"    parts{d} = [f'{{{{{{quoted(k)}}: {{t}}']"
+        )
         self._put(f"elif k in args{d}:", "    return None", "else:", f"    args{d}[k] = value")
         self._put(f"    parts{d}.append(f', {{quoted(k)}}: {{t}}')", f"key{d} = bare{d} = None")

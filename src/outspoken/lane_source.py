@@ -3,14 +3,15 @@
 The function does what the machine and the builder do with a whole text, for what can be said without them: text,
 reasoning, code samples and calls that are as they should be. Which frames are open is known when the source is
 written, so what they hold are local variables. Whatever is not certain, the function leaves: it returns None, and the
-machine reads the text from its start. It returns True or False where the grammar refuses the text, and the number of the
-part that is missing where it knows no way on yet.
+machine reads the text from its start. It returns True or False where the grammar refuses the text, and the number of
+the part that is missing where it knows no way on yet.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import Any, NamedTuple
 
 from . import paths
@@ -60,7 +61,7 @@ class LaneSource(LaneOperations):
         self,
         automaton: Automaton,
         numbers: dict[Part, int],
-        wanted: set[Part],
+        wanted: frozenset[Part],
         roots: list[State],
         counts: Counter[State] | None = None,
     ) -> None:
@@ -93,7 +94,7 @@ class LaneSource(LaneOperations):
             half = len(bodies) // 2
             for line, part in ((f"if s < {bodies[half][0]}:", bodies[:half]), ("else:", bodies[half:])):
                 self._put(line)
-                self._block(lambda part=part: self._dispatch(part))
+                self._block(partial(self._dispatch, part))
         else:
             self._put(*bodies[0][1])
 
@@ -117,7 +118,7 @@ class LaneSource(LaneOperations):
         self._frames = list(state.frames)
         self._is_bare = False
         if state.opening:
-            step = paths.step(config, "find whole", HANDLERS)
+            step = paths.step(config, "find lane", HANDLERS)
             self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is None:", "    return None")
             self._paths(step, state, "opening")
             return
@@ -127,7 +128,7 @@ class LaneSource(LaneOperations):
             self._marker(state)
             return
         if config.ahead:
-            step = paths.step(config, "ahead whole", HANDLERS)
+            step = paths.step(config, "ahead lane", HANDLERS)
             self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(step, state, "ahead"))
         if config.free.terminal.short == "TEXT" and not state.frames and config.free.target is self._automaton.home:
@@ -159,7 +160,7 @@ class LaneSource(LaneOperations):
         """A marker or an island that stands here."""
         config = state.config
         if config.markers:
-            step = paths.step(config, "match whole", HANDLERS)
+            step = paths.step(config, "match lane", HANDLERS)
             self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(step, state, "match"))
         if config.islands:
@@ -195,7 +196,7 @@ class LaneSource(LaneOperations):
     def _free(self, state: State, free: Transition) -> None:
         """Free text up to the marker that ends it, or up to the end."""
         target, role = free.target, free.terminal.short
-        step = paths.step(target, "find whole", HANDLERS)
+        step = paths.step(target, "find lane", HANDLERS)
         self._find(target, step)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))
@@ -225,8 +226,12 @@ class LaneSource(LaneOperations):
         else:
             self._put(f"m = {first}(text, e)", "if m is None:", "    break", "e = m.start()")
         if blank:
-            self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    odd = True", "    break")
-        self._put(f"m = {self._name('match', step.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True")
+            self._put(
+                f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    odd = True", "    break"
+            )
+        self._put(
+            f"m = {self._name('match', step.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True"
+        )
         self._indent -= 1
 
     def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
@@ -321,4 +326,8 @@ class LaneSource(LaneOperations):
 
 def _finder(target: Config) -> Any:
     """What finds in long text, once it is needed."""
-    return lambda text, pos: paths.step(target, "find long", HANDLERS).find(text, pos)
+
+    def find(text: str, pos: int) -> Any:
+        return paths.step(target, "find long", HANDLERS).find(text, pos)
+
+    return find

@@ -7,7 +7,8 @@ returns is what the machine would; see `lane_source`.
 from __future__ import annotations
 
 from json.encoder import encode_basestring
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 from . import registry
 from .automaton import Automaton
@@ -25,8 +26,8 @@ from .values import fits, read_bare, to_json
 AFTER = 3
 #: What is read: all of a text, a segment of the format, or one inside of text that the format is known to have.
 WHOLE, SEGMENT, INSIDE = 0, 1, 2
-#: How many states and ways a lane has at most.
-MOST = 300
+#: How many states and ways a lane has at most, and with how many more it takes so many texts more to learn another.
+MOST, STEP = 150, 15
 
 _TEXT, _REASONING = given(Text), given(Reasoning)
 
@@ -72,101 +73,107 @@ _NAMES: dict[str, Any] = {
 }
 
 
+class Entry(NamedTuple):
+    """Where and how a lane is entered: the place, the state, and what is read.
+
+    `opened` is how much of the text stood in the prompt. Everything up to `safe` was said; `after` tells whether what
+    was said last is text.
+    """
+
+    pos: int
+    state: int
+    reads: int
+    opened: int = 0
+    safe: int = 0
+    after: bool = True
+
+
+class _Made(NamedTuple):
+    """What was made of a lane so far: the parts that it knows by number, those that the function has, the function."""
+
+    numbers: dict[Part, int]
+    wanted: frozenset[Part]
+    function: Any
+    source: str
+
+
 class Lane:
-    """The lane of an automaton: its function, which grows by the ways that texts take."""
+    """The lane of an automaton: its function, which grows by the ways that texts take. Threads may share it."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
-        self.seen = 0
-        self._numbers: dict[Part, int] = {}
-        self._wanted: set[Part] = set()
-        self._missed: dict[int, int] = {}
-        self._function: Any = None
-        self.source = ""
-        self._opened = automaton.tables.header.opened
         #: the name of the format
         self.format = automaton.tables.header.format
+        self._opened = automaton.tables.header.opened
         self._roots = [State(automaton.start, (), False), State(automaton.home, (), True, True)]
-        self.start, self.opening = [self._number(state) for state in self._roots]
+        self._made = _Made({state: number for number, state in enumerate(self._roots)}, frozenset(), None, "")
+        self._seen = 0
+        self._missed: dict[Part, int] = {}
+        self._learning = Lock()
 
-    def _number(self, part: Part) -> int:
-        return self._numbers.setdefault(part, len(self._numbers))
-
-    def _learn(self, missing: int) -> None:
-        """Make the function anew, with a part that it did not have."""
-        part = next(part for part, number in self._numbers.items() if number == missing)
-        numbers, wanted = dict(self._numbers), {*self._wanted, part}
-        counts = LaneSource(self.automaton, numbers, wanted, self._roots).counts
-        made = LaneSource(self.automaton, numbers, wanted, self._roots, counts)
-        scope = {**_NAMES, **made.names}
-        exec(compile(made.source, f"<lane of {self.format}>", "exec"), scope)
-        self.source = made.source
-        self._numbers, self._wanted, self._function = numbers, wanted, scope["lane"]
+    @property
+    def source(self) -> str:
+        """The source of the function, for those who want to see what it does."""
+        return self._made.source
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> list[Any] | None:
         """The segments of a text; None where the lane cannot tell them. See `parse` for `prefix`."""
-        self.seen += 1
-        if self.seen <= AFTER:
-            return None
-        found = self._read(text, prefix, tools, depth)
-        return found if found.__class__ is list else None
-
-    def _read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> Any:
-        if self._opened and prefix is None:
-            found = text.lstrip()
-            if found and not found.startswith(self._opened.strip()):
-                opened = len(self._opened)
-                made = self._run(self._opened + text, 0, self.start, tools, depth, WHOLE, opened, 0, True)
-                return None if made.__class__ is list and made and made[0].span[0] < 0 else made
-        return self._run(text, 0, self.start, tools, depth, WHOLE, 0, 0, True)
+        found = text.lstrip() if self._opened and prefix is None else ""
+        if not found or found.startswith(self._opened.strip()):
+            made = self._enter(text, Entry(0, 0, WHOLE), tools, depth)
+            return made if made.__class__ is list else None
+        made = self._enter(self._opened + text, Entry(0, 0, WHOLE, len(self._opened)), tools, depth)
+        return made if made.__class__ is list and (not made or made[0].span[0] >= 0) else None
 
     def read_head(self, text: str, tools: Tools | None, depth: int) -> Any:
         """What stands before all text: see `read_segment`."""
-        self.seen += 1
-        return self._run(text, 0, self.start, tools, depth, INSIDE, 0, 0, True) if self.seen > AFTER else None
+        return self._enter(text, Entry(0, 0, INSIDE), tools, depth)
 
     def read_segment(self, text: str, pos: int, tools: Tools | None, depth: int) -> Any:
-        """What stands at an opening marker: its segments, where they end, and what the builder keeps of that.
+        """What stands at an opening marker: its segments, where they end, what is safe, and whether text ended there.
 
         None where the lane cannot tell. Where the format refuses the text: does it so behind what a stream would tell?
         """
-        self.seen += 1
-        return self._run(text, pos, self.opening, tools, depth, SEGMENT, 0, pos, True) if self.seen > AFTER else None
+        return self._enter(text, Entry(pos, 1, SEGMENT, 0, pos), tools, depth)
 
     def read_on(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after: bool) -> Any:
-        """The same for a marker in text of the format itself, of which everything up to `safe` was said.
+        """The same for a marker in text of the format itself; see `Entry` for `safe` and `after`."""
+        return self._enter(text, Entry(pos, 1, INSIDE, 0, safe, after), tools, depth)
 
-        `after` tells whether what was said last is text.
-        """
-        self.seen += 1
-        return self._run(text, pos, self.opening, tools, depth, INSIDE, 0, safe, after) if self.seen > AFTER else None
-
-    def _run(
-        self,
-        text: str,
-        pos: int,
-        state: int,
-        tools: Tools | None,
-        depth: int,
-        once: int,
-        opened: int,
-        safe: int,
-        after: bool,
-    ) -> Any:
+    def _enter(self, text: str, entry: Entry, tools: Tools | None, depth: int) -> Any:
+        """Read, and learn the ways that are missing if they were missed often enough."""
+        if self._seen < AFTER:
+            self._seen += 1
+            return None
         known = None if tools is None else tools.names
-        function = self._function
-        learning = False
+        pos, state, reads, opened, safe, after = entry
+        made, learning = self._made, False
         while True:
-            found = state if function is None else function(text, pos, state, tools, known, depth, once, opened, safe, after)
+            function = made.function
+            found = function(text, pos, state, tools, known, depth, reads, opened, safe, after) if function else state
             if found.__class__ is not int:  # True and False are of another class
                 return found
             if not learning:
-                missed = self._missed[found] = self._missed.get(found, 0) + 1
-                if missed < AFTER or len(self._wanted) > MOST:
+                part = next(part for part, number in made.numbers.items() if number == found)
+                missed = self._missed[part] = self._missed.get(part, 0) + 1
+                if missed < AFTER * (1 + len(made.wanted) // STEP) or len(made.wanted) >= MOST:
                     return None
                 learning = True
-            self._learn(found)
-            function = self._function
+            made = self._learn(made, found)
+
+    def _learn(self, made: _Made, missing: int) -> _Made:
+        """Make the function anew, with a part that it did not have."""
+        with self._learning:
+            if self._made is not made:
+                return self._made  # another thread was faster
+            numbers = dict(made.numbers)
+            wanted = made.wanted | {next(part for part, number in numbers.items() if number == missing)}
+            counts = LaneSource(self.automaton, numbers, wanted, self._roots).counts
+            written = LaneSource(self.automaton, numbers, wanted, self._roots, counts)
+            scope = {**_NAMES, **written.names}
+            exec(compile(written.source, f"<lane of {self.format}>", "exec"), scope)
+            self._made = _Made(numbers, wanted, scope["lane"], written.source)
+            return self._made
 
 
 @registry.remembered

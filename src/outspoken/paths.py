@@ -133,20 +133,24 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
     `which` begins with "find" for the markers that end free text, with "match" for what stands at a place where free
     text may not, with "ahead" for the markers that are acceptable before free text only. It ends in "whole" for text
     that is all there, in "long" for the same where the text is long (another engine is faster there), in "partial" for
-    text of which more may come. "watch" is "find" that also finds what shows that a closing marker is missing.
+    text of which more may come, in "lane" for text that is all there and sound: it goes on with nothing that is only
+    there for damage. "watch" is "find" that also finds what shows that a closing marker is missing.
     """
     try:
         return config.engines[which]
     except KeyError:
         kind, mode = which.split()
         finds = kind in ("find", "watch")
-        compiler = _Compiler(config.automaton, handlers, anchored=not finds)
+        compiler = _Compiler(config.automaton, handlers, anchored=not finds, sound=mode == "lane")
         markers = config.ahead if kind == "ahead" else config.markers
-        room = 0 if mode == "partial" else _MAX_BRANCHES
-        branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
+        if mode == "lane" and not finds:
+            markers = [t for t in markers if not t.supplied]
+        counted = [t for t in markers if not t.supplied] if mode == "lane" else markers
+        room = 0 if mode == "partial" else _MAX_BRANCHES // max(len(counted), 1)
+        branches = [compiler.branch(t, (), room, _MAX_DEPTH) for t in markers]
         if kind == "watch":
             branches += [compiler.suspect(s, config) for s in config.suspects]
-        if mode == "whole":
+        if mode in ("whole", "lane"):
             module: Any = re
         else:
             import regex as module
@@ -191,9 +195,7 @@ def _both(compiled: Any) -> tuple[Any, Any]:
     return compiled.search, compiled.match
 
 
-def searched(
-    source: str, terminals: Sequence[Terminal | Suspect]
-) -> tuple[Any, Any, tuple[str, str] | None]:
+def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any, tuple[str, str] | None]:
     """What finds one of the terminals in text that is not long, and what matches one, both made fast; see `Step`."""
     begun = _beginnings(terminals)
     if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
@@ -251,8 +253,8 @@ def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
 class _Compiler:
     """Writes the expression of one step and keeps what its groups mean."""
 
-    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, anchored: bool) -> None:
-        self._automaton = automaton
+    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, anchored: bool, sound: bool) -> None:
+        self._automaton, self._sound = automaton, sound
         self._anchored = anchored
         self._handlers = handlers
         self._groups = 0
@@ -264,7 +266,7 @@ class _Compiler:
         inline = step.terminal.short == "JSON_STRING"
         regex = _PLAIN_STRING if inline else step.terminal.regex
         ops: tuple[tuple[str, str], ...] = ((("island", ""),) if inline else ()) + step.after
-        following = self._onward(step.target, room, depth)
+        following = [] if self._sound and step.supplied else self._onward(step.target, room, depth)
         group = 0
         if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
             self._groups += 1
@@ -308,7 +310,8 @@ class _Compiler:
         """The transitions with which a step goes on; none where it ends."""
         if depth <= 1 or config.free or config in (self._automaton.home, self._automaton.start):
             return []
-        following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
+        markers = [t for t in config.markers if not (self._sound and t.supplied)]
+        following = [*markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
 
 

@@ -31,7 +31,7 @@ def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
 
 
 def guard(patterns: Iterable[str]) -> str | None:
-    """A pattern that matches wherever one of several does, and rarely elsewhere; None where one may begin with anything.
+    """A pattern that matches wherever one of several does, and rarely elsewhere; None where one may begin anyhow.
 
     It looks at the first characters where those are letters, and behind white space.
     """
@@ -65,9 +65,7 @@ def _any_of(starts: set[str]) -> str:
     return "|".join([*([f"[{re.escape(''.join(chars))}]"] if chars else []), *[re.escape(word) for word in words]])
 
 
-def _sequence(
-    items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False
-) -> set[_Start]:
+def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False) -> set[_Start]:
     for op, value in items:
         live = {start for start in starts if start[1] and len(start[0]) < length}
         if not live:
