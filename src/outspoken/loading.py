@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -37,12 +38,14 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
 
 def _template(template: Any, name: str | None) -> str:
     from .response_template import grammar_of
+    from .template_fields import Template
 
     if not name:
         raise ValueError("a response template has no name of its own; pass `name`")
     known = registry.normal(name)
     path = registry.grammars_folder() / f"{known}.lark"
-    return registry.add(known, grammar_of(template, known), path)
+    checked = Template(deepcopy(template), known)
+    return registry.add(known, grammar_of(checked, known), path, checked)
 
 
 def _grammar(path: Path, name: str | None) -> str:
