@@ -13,6 +13,7 @@ from outspoken import (
     Done,
     GrammarError,
     MessageError,
+    PayloadParsed,
     UnknownFormatError,
     formats,
     load_format,
@@ -132,6 +133,157 @@ def test_a_list_of_calls_and_reasoning_without_opener() -> None:
     assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
 
 
+FIELDS: dict[str, Any] = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "[bot]",
+    "fields": {
+        "thinking": {"open": "<plan>", "close": "</plan>"},
+        "score": {"open": "<score>\n", "close": "</score>", "content": "int"},
+        "ratio": {"open": "<ratio>", "close": "</ratio>", "content": "float"},
+        "sure": {"open": "<sure>", "close": "</sure>", "content": "bool"},
+        "cited": {
+            "open_pattern": r"<cite book=(?P<book>\w+)>", "close": ["</cite>", "</cite>\n"], "repeats": True,
+            "transform": {"book": "{book}", "words": ["{content}", 1]},
+        },
+        "data": {"open": ["<data>", "<datum>"], "close": ["</data>", "</datum>"], "content": "json"},
+        "facts": {
+            "open": "<facts>", "close": "</facts>", "content": "xml-inline",
+            "content_args": {
+                "tag_pattern": r"<(?P<key>\w+)>(?P<value>.*?)</\1>", "merge_duplicates": True,
+                "value_parser": {"name": "json", "args": {"allow_non_json": True}},
+            },
+        },
+        "rows": {
+            "open": "<rows>", "close": "</rows>", "content": "json", "transform_each": True,
+            "transform": {"name": "{plant.name}"},
+        },
+        "lines": {"open": "<lines>", "close": "</lines>", "content": "kv-lines", "content_args": {"kv_sep": "="}},
+        "rest": {"close": "<end>"},
+        "content": {"open": "<say>", "close": "</say>", "optional": False},
+    },
+}  # fmt: skip
+
+
+def test_fields_of_other_names_are_payloads() -> None:
+    name = load_format(FIELDS, "own_fields")
+    text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
+    reply = parse(text, name)
+    payloads = [(payload.type, payload.data) for payload in reply.payloads]
+    assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
+    assert (reply.text, reply.status) == ("Nowthen.", "ok")
+    assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
+    for events in (list(stream(text, name)), list(stream([text], name))):
+        assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
+        assert events[-1] == Done(reply)
+    cut = parse("<score>\n4", name)
+    assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
+
+
+def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    said = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
+    assert parse_message(said, name) == {
+        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
+    }  # fmt: skip
+    values = {
+        "<score>\n4</score>": {"score": 4},
+        "<ratio>0.50</ratio>": {"ratio": 0.5},
+        "<sure> True </sure>": {"sure": True},
+        "<sure>0</sure>": {"sure": False},
+        "<cite book=A>b</cite><cite book=C>d</cite>": {
+            "cited": [{"book": "A", "words": ["b", 1]}, {"book": "C", "words": ["d", 1]}]
+        },
+        "<data>[1]</data>": {"data": [1]},
+        "<data>[1]</data><data>2</datum>": {"data": [[1], 2]},
+        "<facts><n>1</n><n>two</n><n>[3]</n><m><n>4</n></m></facts>": {
+            "facts": {"n": [1, "two", [3]], "m": "<n>4</n>"}
+        },
+        '<rows>[{"plant": {"name": "Fern"}}, {"plant": {"name": "Moss"}}]</rows>': {
+            "rows": [{"name": "Fern"}, {"name": "Moss"}]
+        },
+        "<lines>\na = 1\nnothing\nb=c=d\n</lines>": {"lines": {"a": "1", "b": "c=d"}},
+    }
+    for text, fields in values.items():
+        assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
+
+
+def test_a_message_begins_in_the_prompt() -> None:
+    name = load_format(FIELDS, "own_fields")
+    prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
+    message = parse_message(" so.</say>", name, prefix=prompt)
+    assert message == {"role": "assistant", "score": 2, "content": "It is so."}
+    assert parse(" so.</say>", name, prefix=prompt).payloads == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "why"),
+    [
+        ("Hm.", "content", "it is not optional"),
+        ("<say>a</say><score>\nfour</score>", "score", "invalid literal"),
+        ("<say>a</say><sure>perhaps</sure>", "sure", "neither true nor false"),
+        ('<say>a</say><rows>[{"plant": 1}]</rows>', "rows", "there is no `name`"),
+        ("<say>a</say><rows>[1]</rows>", "rows", "no object"),
+        ("<say>a</say><rows>{}</rows>", "rows", "no list"),
+        ("<say>a</say><score>\n4", "", "ends inside markup"),
+    ],
+)
+def test_what_is_no_message_is_said_with_its_field(text: str, key: str, why: str) -> None:
+    name = load_format(FIELDS, "own_fields")
+    with pytest.raises(MessageError, match=why) as caught:
+        parse_message(text, name)
+    assert (caught.value.key, caught.value.reply.raw) == (key, text)
+
+
+def test_messages_of_calls() -> None:
+    braces, tags, several = (
+        load_format(BRACES, "own-braces"),
+        load_format(TAGS, "own_tags"),
+        load_format(LIST, "own_list"),
+    )
+    text = "[call]use f{a:~x~}[/call]"
+    call = {"type": "function", "function": {"name": "f", "arguments": {"a": "x"}}}
+    assert parse_message(text, braces) == {"tool_calls": [call]}
+    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", tags) == {
+        "content": "Now.",
+        "tool_calls": call,
+    }
+    both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
+    calls = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
+    assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
+    whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
+    name = load_format(whole, "own_whole")
+    written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
+    assert parse_message(written, name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
+    cut = '<do>{"name": "a", "arguments": {}}'
+    assert parse_message(cut, name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
+    with pytest.raises(MessageError, match="never ends") as caught:
+        parse_message(cut, name)
+    assert caught.value.reply.unfinished[0].name == "a"
+    with pytest.raises(ValueError, match="not loaded from a response template"):
+        parse_message(cut, "hermes")
+
+
+def test_calls_in_objects_of_their_own() -> None:
+    template = changed(
+        LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
+    )
+    name = load_format(template, "own_nested")
+    text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
+    assert everything(name, text, prefix="") == ("", "", [("look", {"a": [1]})])
+    call = {"id": 7, "function": {"name": "look", "arguments": {"a": [1]}}}
+    assert parse_message(f"<plan></plan>{text}", name) == {"tool_calls": [call]}
+    with pytest.raises(MessageError, match="there is no `id`"):
+        parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', name)
+    assert render({"name": "f", "arguments": {}}, name) == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
+
+
+def test_a_name_stands_for_one_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    template = {**FIELDS, "defaults": {"role": "model"}}
+    with pytest.raises(ValueError, match="another format"):
+        load_format(template, name)
+
+
 def test_a_file_with_a_template(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps({"eos_token": "[end]", "response_template": TAGS}), "utf-8")
@@ -247,7 +399,7 @@ ARGS = "fields.tool_calls.content_args"
         (changed(TAGS, "citation", open="<c", close=">", transform_each=True), "fields.citation.transform"),
         (changed(TAGS, "citation", open_pattern="<(", close=">"), "fields.citation.open_pattern"),
         (changed(TAGS, "citation", open="<c", close=">", content="int", repeats=True, join=""), "fields.citation.join"),
-        (changed(TAGS, "cited", open="<c", close=">", content_args={"strip": False}), "fields.cited.content_args.strip"),
+        (changed(TAGS, "c", open="<c", close=">", content_args={"strip": False}), "fields.c.content_args.strip"),
         (changed(TAGS, "thinking", close="</t>"), "fields.thinking.open"),
         (changed(TAGS, "thinking", open="<t>"), "fields.thinking.close"),
         (changed(TAGS, "thinking", open="", close="</t>"), "fields.thinking.open"),
@@ -330,7 +482,8 @@ def _is_as_expected(row: dict[str, Any], name: str) -> bool:
     try:
         load_format(row["template"], name)
         everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
-        message = parse_message(row["input"], name, prefix=row["prefix"], tools=row["tools"])
+        options = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
+        message = parse_message(row["input"], name, **options)
     except (GrammarError, MessageError):
         return bool(expected.get("error"))
     return message == expected.get("message")

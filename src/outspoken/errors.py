@@ -67,11 +67,11 @@ class ResponseError(OutspokenError, ValueError):
 
 
 class MessageError(OutspokenError, ValueError):
-    """A response that is no message of its template. `key` is the field, `reply` is what could be read."""
+    """A response that is no message of its template. `key` is the field, "" if none; `reply` is what could be read."""
 
     def __init__(self, key: str, message: str, reply: Reply) -> None:
         self.key, self.reply = key, reply
-        super().__init__(f"field `{key}`: {message}")
+        super().__init__(f"field `{key}`: {message}" if key else message)
 
 
 class LimitError(OutspokenError, ValueError):

@@ -55,8 +55,11 @@ class Header:
 
     def payload(self, written: str) -> str:
         """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
-        found = [name for name, source in self.payloads.items() if re.fullmatch(source, written, re.DOTALL)]
-        return found[0] if found else written.strip().lower()
+        bare = written.strip()
+        for name, source in self.payloads.items():
+            if re.fullmatch(source, written, re.DOTALL) or re.fullmatch(source, bare, re.DOTALL):
+                return name
+        return bare.lower()
 
     def to_data(self) -> dict[str, Any]:
         """The header as plain data, for the compiled form of the grammar."""

@@ -12,33 +12,38 @@ from typing import Any, NoReturn, cast
 
 from . import registry
 from .api import parse
-from .errors import MessageError
+from .envelope import gap
+from .errors import MessageError, ResponseError
 from .json_reading import read_json
 from .opened import after_anchor
-from .replies import Payload, Reasoning, Reply, Text, ToolCall
+from .replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 from .template_fields import Field, Template, filled
 from .template_values import read_value
 
 
-def parse_message(text: str, format: str, *, prefix: str = "", tools: Any = None) -> dict[str, Any]:
+def parse_message(
+    text: str, format: str, *, prefix: str = "", tools: Any = None, finish_reason: str | None = None
+) -> dict[str, Any]:
     """The message of a response in a format that `load_format` made of a response template.
 
     A dict with the template's `defaults` and its fields by name, each in the shape of its `transform`: what
     transformers' `parse_response` returns. `prefix` is the prompt; what stands in it behind the last anchor belongs to
-    the message, as there. Text outside of all regions is not in the message; it is in the reply that `parse` gives.
-    A field that comes several times is a list with `repeats`, and joined with `join`. Without both, texts are joined
-    and other values become a list, where transformers keeps the last one alone.
+    the message, as there. `tools` and `finish_reason` are as for `parse`.
 
-    Raises MessageError, a ValueError that holds the reply, where a field that is not optional is missing, a value
-    cannot be read as the template says, or a call never ended; ValueError where the format is no template's;
-    UnknownFormatError, ToolError and LimitError as `parse` does.
+    Text outside of all regions is not in the message; it is in the reply that `parse` gives. A field that comes several
+    times is a list with `repeats`, and joined with `join`. Without both, texts are joined and other values become a
+    list, where transformers keeps the last one alone.
+
+    Raises MessageError, a ValueError that holds the reply, where the response has an error that cannot be repaired, as
+    a call that never ends, where a field that is not optional is missing, and where a value is not what the template
+    says; ValueError where the format is no template's; UnknownFormatError, ToolError and LimitError as `parse` does.
     """
     name = registry.resolve(format)
     template = registry.template(name)
     if template is None:
         raise ValueError(f"`{name}` was not loaded from a response template, so there is no message of it")
     turn = after_anchor(prefix, registry.header(name).anchor) + text
-    return _Message(template, parse(turn, name, tools=tools, finish_reason="stop")).made()
+    return _Message(template, _read(turn, name, tools, finish_reason)).made()
 
 
 class _Message:
@@ -47,15 +52,12 @@ class _Message:
     def __init__(self, template: Template, reply: Reply) -> None:
         self._template, self._reply = template, reply
         self._fields = {field.key: field for field in template.fields}
-        self._found: dict[str, list[Any]] = {}
+        self._found: dict[str, list[tuple[Any, Span]]] = {}
 
     def made(self) -> dict[str, Any]:
         """The message."""
-        if self._reply.unfinished:
-            call = self._reply.unfinished[0]
-            self._fail("tool_calls", f"the call of `{call.name}` at {call.span[0]} is {call.status}")
-        for field, value in self._values():
-            self._found.setdefault(field.key, []).append(value)
+        for field, value, span in self._values():
+            self._found.setdefault(field.key, []).append((value, span))
         for key, field in self._fields.items():
             if field.data.get("optional") is False and key not in self._found:
                 self._fail(key, "it is not optional, and is missing")
@@ -66,22 +68,22 @@ class _Message:
     def _fail(self, key: str, why: str) -> NoReturn:
         raise MessageError(key, why, self._reply)
 
-    def _values(self) -> Iterator[tuple[Field, Any]]:
-        """Each field with its value, in order."""
+    def _values(self) -> Iterator[tuple[Field, Any, Span]]:
+        """Each field with its value and its place, in order."""
         said = {field.kind: field for field in self._fields.values() if field.kind in ("thinking", "tool_calls")}
         end, explicit = 0, False
         for segment in self._reply.segments:
             explicit = self._is_explicit(end, segment.span[0], explicit)
             end = segment.span[1]
             if isinstance(segment, ToolCall):
-                yield said["tool_calls"], self._call(said["tool_calls"], segment)
+                yield said["tool_calls"], self._call(said["tool_calls"], segment), segment.span
             elif isinstance(segment, Payload):
                 field = self._fields[segment.type]
-                yield field, self._payload(field, segment)
+                yield field, self._payload(field, segment), segment.span
             elif isinstance(segment, Reasoning):
-                yield said["thinking"], _stripped(said["thinking"], segment.text)
+                yield said["thinking"], _stripped(said["thinking"], segment.text), segment.span
             elif isinstance(segment, Text) and (field := self._content(explicit)) is not None:
-                yield field, _stripped(field, segment.text)
+                yield field, _stripped(field, segment.text), segment.span
 
     # text: the markup before it tells whose it is
 
@@ -113,7 +115,7 @@ class _Message:
                 return value
             if not field.is_each:
                 return filled(field.transform, {**captures, "content": value})
-            return [filled(field.transform, {**captures, **item}) for item in value]
+            return [filled(field.transform, {**captures, **item}) for item in _objects(value)]
         except (LookupError, TypeError, ValueError) as error:
             self._fail(field.key, str(error))
 
@@ -145,15 +147,41 @@ class _Message:
             holder[path[-1]] = part
         return value
 
-    def _one(self, field: Field, values: list[Any]) -> Any:
+    def _one(self, field: Field, found: list[tuple[Any, Span]]) -> Any:
         """The value of a field that came once or several times."""
-        join = field.data.get("join")
-        if field.parser == "text" and field.transform is None and (join is not None or not field.data.get("repeats")):
-            between = "\n\n" if field.kind == "thinking" else ""
-            return (between if join is None else join).join(values)
-        single = len(values) == 1 and not field.data.get("repeats")
-        is_list = field.kind == "tool_calls" and field.is_each
-        return values[0] if single and not is_list else values
+        values, join, repeats = [value for value, _ in found], field.data.get("join"), field.data.get("repeats")
+        if join is not None:
+            return join.join(values)
+        if field.parser == "text" and field.transform is None and not repeats:
+            return "\n\n".join(values) if field.kind == "thinking" else self._apart(found)
+        is_list = repeats or len(values) > 1 or (field.kind == "tool_calls" and field.is_each)
+        return values if is_list else values[0]
+
+    def _apart(self, found: list[tuple[str, Span]]) -> str:
+        """Texts as one, kept apart where white space kept them apart."""
+        text, end = "", 0
+        for piece, span in found:
+            text += (gap(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
+            end = span[1]
+        return text
+
+
+def _read(turn: str, name: str, tools: Any, finish_reason: str | None) -> Reply:
+    """The reply that a message is made of: one without errors."""
+    try:
+        return parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
+    except ResponseError as error:
+        raise MessageError("", error.diagnostic.message, error.reply) from error
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """What `transform_each` goes through. Raises ValueError for what is no list of objects."""
+    if not isinstance(value, list):
+        raise ValueError("it is no list")
+    for item in cast("list[Any]", value):
+        if not isinstance(item, dict):
+            raise ValueError("what it lists is no object")
+    return cast("list[dict[str, Any]]", value)
 
 
 def _stripped(field: Field, text: str) -> str:

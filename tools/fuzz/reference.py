@@ -54,6 +54,7 @@ class _Frame:
     id: str | None = None
     key: str = ""
     value: Any = None
+    bare: str | None = None
     arguments: dict[str, Any] | None = None
     content: int = -1
     more: bool | None = None
@@ -92,6 +93,7 @@ class _Reader:
             )
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
+            self.frames[-1].bare = bare
             self.frames[-1].value = read_bare(bare, None, self.header.values)
         elif short in ISLANDS and self.frames:
             self.frames[-1].value = token.value  # the argument may end only behind its closing marker
@@ -169,7 +171,8 @@ class _Reader:
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "payload":
-            self.segments.append(["payload", frame.name.strip().lower(), self.island])
+            data = frame.value if frame.bare is None else frame.bare
+            self.segments.append(["payload", self.header.payload(frame.name), data])
         elif kind == "action":
             action, problem = make_action(self.header, frame.name, frame.arguments or {}, (0, 0), "")
             if problem:
