@@ -13,7 +13,9 @@ from outspoken import (
     Done,
     GrammarError,
     MessageError,
+    Payload,
     PayloadParsed,
+    RenderError,
     UnknownFormatError,
     formats,
     load_format,
@@ -175,6 +177,11 @@ def test_fields_of_other_names_are_payloads() -> None:
     for events in (list(stream(text, name)), list(stream([text], name))):
         assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
         assert events[-1] == Done(reply)
+    assert render(reply.payloads[:2], name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
+    assert render(Payload(type="data", data="a", span=(0, 0)), name) == '<data>"a"</data>'
+    for other in (reply.payloads[2], Payload(type="rank", data="1", span=(0, 0))):
+        with pytest.raises(RenderError, match="payload"):
+            render(other, name)
     cut = parse("<score>\n4", name)
     assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
 
@@ -248,7 +255,7 @@ def test_messages_of_calls() -> None:
         "tool_calls": call,
     }
     both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
-    calls = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
+    calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
     assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
     whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
     name = load_format(whole, "own_whole")

@@ -17,7 +17,8 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
 
     `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a
     JSON file that is one or has one under `response_template` (`tokenizer_config.json`). A grammar says itself how it
-    is called; a template is called `name`. A grammar may import what the library's own formats share.
+    is called; a template is called `name`. A grammar may import what the library's own formats share. The message that
+    a template makes of a response is what `parse_message` returns.
 
     Raises GrammarError for what cannot be used, with the line or the key, and ValueError where the name is that of
     another format. To load the same format once more does nothing. It may be called from any thread, and while other

@@ -109,12 +109,12 @@ class _Writer:
         names = [self._terminal(name, literal(one)) for one in self._literals(place, field.data.get(side))]
         return names[0] if len(names) == 1 else f"({' | '.join(names)})"
 
-    def _pattern(self, place: str, given: Any, more: str = "") -> str:
-        """A regular expression as a terminal: bounded, and with a spelling where it has one."""
+    def _pattern(self, place: str, given: Any, more: str = "", spelled: str | None = None) -> str:
+        """A regular expression as a terminal: bounded, and with a spelling, its own where none is given."""
         if not isinstance(given, str) or not given:
             self._refuse(place, "it is a regular expression")
         try:
-            return pattern(bounded(given) + more, written(given))
+            return pattern(bounded(given) + more, spelled or written(given))
         except (re.error, ValueError) as error:
             self._refuse(place, f"`{given}` cannot be read in a stream: {error}")
 
@@ -147,10 +147,11 @@ class _Writer:
     def _payload(self, field: Field) -> list[str]:
         """What a reply has no other place for: its text, or the JSON value."""
         number = len(self._payloads) + 1
-        source = field.source("open")
-        self._payloads.append(f"//   {field.key} = (?:{one_line(bounded(source))})")
+        source, place = field.source("open"), f"{field.place}.open_pattern"
+        opened = self._literals(place, field.data.get("open"))
+        self._payloads.append(f"//   {field.key} = (?:{one_line('|'.join(map(re.escape, opened)) or bounded(source))})")
         name = f"REGION_{number}__PAYLOAD_NAME"
-        self._terminals[name] = self._pattern(f"{field.place}.open_pattern", source)
+        self._terminals[name] = self._pattern(place, source, spelled=opened[0] if opened else None)
         is_json = field.parser == "json" and not field.args.get("allow_non_json")
         if not is_json:
             self._trim(field, "value")
