@@ -46,6 +46,8 @@ class Frame:
     sending = False
     #: the arguments come one by one, so that their object is closed when the call is
     keyed = False
+    #: the arguments that were given more than once, where that makes a list
+    again: set[str] | None = None
     #: a call that was announced: its number
     index = -1
     problem = ""

@@ -49,6 +49,7 @@ class _Writer:
         self._values = "json"
         self._trims: set[str] = set()
         self._payloads: list[str] = []
+        self._is_merged = False
 
     # the grammar
 
@@ -78,6 +79,7 @@ class _Writer:
         found = [f"// format:  {self._name}", "// title:   Response template", "// source:  a response template"]
         found += [f"// trim:    {', '.join(sorted(self._trims))}"] if self._trims else []
         found += [f"// values:  {self._values}"]
+        found += ["// repeated: list"] if self._is_merged else []
         anchors = [re.escape(one) for one in self._literals("start_anchor", self._template.data.get("start_anchor"))]
         anchor = "|".join(anchors) or str(self._template.data.get("start_anchor_pattern"))
         found.append(f"// anchor:  {one_line(anchor)}")
@@ -245,6 +247,7 @@ class _Writer:
             self._values = "text"
         elif self._parser_of(field) != "json":
             self._refuse(f"{place}.content_args.value_parser", "values are text, or `json`")
+        self._is_merged = bool(field.args.get("merge_duplicates"))
         if field.parser == "kv-lines":
             return self._lines(field, place)
         tag = parts_of(field.args.get("tag_pattern"), "key")

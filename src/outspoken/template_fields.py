@@ -23,11 +23,10 @@ _ARGS = {
     "float": {"strip"},
     "bool": {"strip"},
     "json": {"string_delims", "unquoted_keys", "allow_non_json"},
-    "xml-inline": {"tag_pattern", "value_parser"},
+    "xml-inline": {"tag_pattern", "value_parser", "merge_duplicates"},
     "kv-lines": {"line_sep", "kv_sep", "strip", "value_parser"},
 }
-#: What cannot be read as a call, and can be as a payload, and the other way round.
-_ONLY_PAYLOADS = {"xml-inline": {"merge_duplicates"}}
+#: What can be read in a call, and not in a payload.
 _ONLY_CALLS = {"json": {"string_delims", "unquoted_keys"}}
 _PARSERS = {
     "thinking": ("text",),
@@ -173,7 +172,6 @@ class Template:
         if parser not in allowed:
             self.refuse(f"{place}.content", f"`{parser}` cannot be read there; {' or '.join(allowed)} can")
         known = _ARGS[parser] - (set() if is_call else _ONLY_CALLS.get(parser, set()))
-        known |= set() if is_call else _ONLY_PAYLOADS.get(parser, set())
         for one in field.args:
             if one not in known:
                 self.refuse(f"{place}.content_args.{one}", f"it cannot be expressed for `{parser}`")

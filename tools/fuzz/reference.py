@@ -6,7 +6,7 @@ strict grammar accepts a text, `read` and `parse` have to say the same of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -56,6 +56,7 @@ class _Frame:
     value: Any = None
     bare: str | None = None
     arguments: dict[str, Any] | None = None
+    again: set[str] = field(default_factory=set[str])
     content: int = -1
     more: bool | None = None
 
@@ -138,8 +139,14 @@ class _Reader:
         frame, value = self.frames[-1], self.island
         if name == "argument":
             frame.arguments = frame.arguments or {}
-            self.codes += ["repeated-argument"] if frame.key in frame.arguments else []
-            frame.arguments[frame.key] = frame.value if value is None and frame.value is not None else value
+            given = frame.value if value is None and frame.value is not None else value
+            if frame.key in frame.arguments and self.header.repeated:
+                before = frame.arguments[frame.key]
+                given = [*before, given] if frame.key in frame.again else [before, given]
+                frame.again.add(frame.key)
+            elif frame.key in frame.arguments:
+                self.codes.append("repeated-argument")
+            frame.arguments[frame.key] = given
             frame.value = None
         elif name == "arguments":
             frame.arguments = _arguments(value)
