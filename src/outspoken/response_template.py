@@ -260,7 +260,8 @@ class _Writer:
         self._terminals["ARG_NAME"] = _name_of(tag.group)
         opener = self._terminal("_ARGUMENT_OPEN", self._pattern(key, tag.before))
         middle = self._terminal("_VALUE_OPEN", self._pattern(key, rest.before))
-        behind = f"(?:{bounded(tag.before)}|{self._close_source(field, split)})"
+        another = r"\s{0,9}".join([bounded(tag.before), self._terminals["ARG_NAME"][1:-1], bounded(rest.before)])
+        behind = f"(?:{another}|{self._close_source(field, split)})"
         close = self._terminal("_ARGUMENT_CLOSE", self._pattern(key, rest.after, f"(?=\\s{{0,99}}{behind})"))
         self._rules.append(f"argument: {opener} ARG_NAME {middle} ARG_VALUE {close}")
         return "argument*"
