@@ -282,6 +282,9 @@ def test_messages_of_calls() -> None:
     both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
     calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
     assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
+    twice = '<do>[{"tool": "a", "with": {"x": 1}, "tool": "c", "with": 2}]</do>'
+    once = {"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}]}
+    assert parse_message(twice, several, prefix="<plan></plan>") == once
     whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
     name = load_format(whole, "own_whole")
     written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
@@ -432,6 +435,10 @@ ARGS = "fields.tool_calls.content_args"
         (changed(TAGS, "citation", open_pattern="<(", close=">"), "fields.citation.open_pattern"),
         (changed(TAGS, "citation", open="<c", close=">", content="int", repeats=True, join=""), "fields.citation.join"),
         (changed(TAGS, "c", open="<c", close=">", content_args={"strip": False}), "fields.c.content_args.strip"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "("}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "(?P<key>a)"}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "lines", content_args={"value_parser": "yaml"}), "fields.lines.content_args.value_parser"),
+        (changed(FIELDS, "data", content_args={"unquoted_keys": True}), "fields.data.content_args.unquoted_keys"),
         (changed(TAGS, "thinking", close="</t>"), "fields.thinking.open"),
         (changed(TAGS, "thinking", open="<t>"), "fields.thinking.close"),
         (changed(TAGS, "thinking", open="", close="</t>"), "fields.thinking.open"),

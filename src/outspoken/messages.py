@@ -136,14 +136,15 @@ class _Message:
         """The object that a call was written as, with the name and the arguments as they were read."""
         paths = self._template.shape(field)
         name, arguments = [path if field.is_each else path[1:] for path in paths] if paths[0] else (["name"], [])
-        read = read_json(self._reply.raw[slice(*call.span)]).value
-        value = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+        read = read_json(self._reply.raw[slice(*call.span)]).values
+        value = next((cast("dict[str, Any]", part) for part in read if isinstance(part, dict)), dict[str, Any]())
         if not arguments:
             arguments = [next((key for key in ("arguments", "parameters", "args") if key in value), "arguments")]
         for path, part in ((name, call.name), (arguments, deepcopy(call.arguments))):
             holder = value
             for key in path[:-1]:
-                holder = holder.setdefault(key, {})
+                holder[key] = holder[key] if isinstance(holder.get(key), dict) else {}
+                holder = holder[key]
             holder[path[-1]] = part
         return value
 

@@ -175,6 +175,8 @@ class Template:
         for one in field.args:
             if one not in known:
                 self.refuse(f"{place}.content_args.{one}", f"it cannot be expressed for `{parser}`")
+        if field.kind == "payload":
+            self._check_values(field)
         join: Any = field.data.get("join")
         if join is None:
             return
@@ -183,11 +185,23 @@ class Template:
         if parser != "text" or field.transform is not None:
             self.refuse(f"{place}.join", "only texts can be joined")
 
+    def _check_values(self, field: Field) -> None:
+        """What the values in a payload are read by."""
+        place, source = f"{field.place}.content_args", field.args.get("tag_pattern")
+        if field.parser == "xml-inline":
+            groups = self._groups(f"{place}.tag_pattern", source)
+            if not {"key", "value"} <= groups:
+                self.refuse(f"{place}.tag_pattern", "it has the groups `key` and `value`")
+        given: Any = field.args.get("value_parser")
+        known: Any = cast("dict[str, Any]", given).get("name") if isinstance(given, dict) else given
+        if given is not None and known not in _ARGS:
+            self.refuse(f"{place}.value_parser", f"there is no `{known}`; there is {', '.join(_ARGS)}")
+
     def _check_transform(self, field: Field) -> None:
         place, shape = f"{field.place}.transform", field.transform
         if field.kind in ("thinking", "content") and (shape is not None or field.is_each):
             self.refuse(place, "text has no other shape")
-        groups = self._groups(field)
+        groups = self._groups(f"{field.place}.open_pattern", field.data.get("open_pattern"))
         if shape is None and (groups or field.is_each):
             self.refuse(place, "without it, the named groups and `transform_each` say nothing")
         known = {"content", *groups, *(["name"] if field.kind == "tool_calls" else [])}
@@ -198,12 +212,12 @@ class Template:
             if match is not None and not field.is_each and match[1].split(".")[0] not in known:
                 self.refuse(place, f"there is no `{match[1]}`; there is {', '.join(sorted(known))}")
 
-    def _groups(self, field: Field) -> set[str]:
-        given = field.data.get("open_pattern")
+    def _groups(self, place: str, given: Any) -> set[str]:
+        """The named groups of an expression."""
         try:
             return set(re.compile(given).groupindex) if isinstance(given, str) else set()
         except re.error as error:
-            self.refuse(f"{field.place}.open_pattern", f"it is no regular expression: {error}")
+            self.refuse(place, f"it is no regular expression: {error}")
 
 
 def _texts(shape: Any) -> Iterator[str]:
