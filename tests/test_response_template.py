@@ -499,7 +499,7 @@ DIFFERENCES = {
     # `(?:^|<think>\s*)`: `^` matches first, and the opener behind it becomes a part of what it opens
     "every_chunking#2": "the opener that a template itself names is no part of the reasoning",
     "fixed_chunking#2": "as for every_chunking#2",
-    # 1.50 becomes the number 1.5 although the tool asks for a string; without `value_parser` transformers keeps the text
+    # 1.50 becomes the number 1.5 although the tool asks for a string; without `value_parser` it stays text there, too
     "never_reworks_already_typed_values#1": "a schema that asks for text gets the text that was written",
 }
 
