@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import (
         GrammarError,
         LimitError,
+        MessageError,
         OutspokenError,
         RenderError,
         ResponseError,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .inspection import Candidate, FormatInfo, detect, formats
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
+    from .messages import parse_message
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -71,6 +73,7 @@ _HOMES = {
     "errors": [
         "GrammarError",
         "LimitError",
+        "MessageError",
         "OutspokenError",
         "RenderError",
         "ResponseError",
@@ -93,6 +96,7 @@ _HOMES = {
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
+    "messages": ["parse_message"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -121,6 +125,7 @@ __all__ = [
     "LLMOutputTruncatedError",
     "LLMResponseMissingActionsError",
     "LimitError",
+    "MessageError",
     "OutspokenError",
     "Payload",
     "PayloadParsed",
@@ -150,6 +155,7 @@ __all__ = [
     "load_format",
     "parse",
     "parse_api_response",
+    "parse_message",
     "read_api_response",
     "read_json",
     "render",

@@ -103,7 +103,7 @@ class CallBuilder(Builder):
         frame = self.frames[-1]
         frame.key = m[g]
         frame.key_start = base + m.start(g)
-        if frame.index < 0 and not self.header.actions:
+        if frame.index < 0 and not self.header.actions and not self.header.repeated:
             self.announce(frame)
 
     def value(self, piece: str, start: int, end: int) -> None:
@@ -137,7 +137,9 @@ class CallBuilder(Builder):
             frame.sending = True
 
     def complete_text(self, frame: Frame) -> None:
-        """Add to a call's arguments what was read of an argument that never ended."""
+        """Add to the text of a call's arguments what is not in it yet, as of an argument that never ended."""
+        if frame.again:
+            frame.parts = [to_json(frame.arguments)[:-1]]
         if frame.bare is not None and not frame.sending and frame.index >= 0:
             frame.head = "".join(frame.bare).lstrip()[:8]
             self._decide(frame)
@@ -154,6 +156,9 @@ class CallBuilder(Builder):
         if frame.arguments is None:
             frame.arguments = {}
             frame.keyed = True
+        elif key in frame.arguments and self.header.repeated:
+            self._again(frame, key, value)
+            return
         elif key in frame.arguments:
             span = (frame.key_start, base + m.start(g))
             self.note(
@@ -170,6 +175,18 @@ class CallBuilder(Builder):
         frame.key = frame.bare = None
         frame.head = ""
         frame.sending = False
+
+    def _again(self, frame: Frame, key: str, value: Any) -> None:
+        """An argument that was given before, where all its values are a list. Nothing was sent of the call yet."""
+        if frame.again is None:
+            frame.again = set()
+        if key in frame.again:
+            frame.arguments[key].append(value)
+        else:
+            frame.arguments[key] = [frame.arguments[key], value]
+        frame.again.add(key)
+        frame.key = frame.bare = None
+        frame.head = ""
 
     def _parts(self, frame: Frame) -> list[str]:
         frame.parts = []
@@ -261,6 +278,8 @@ class CallBuilder(Builder):
             self.doubt = ""
             self.unfinished(frame, end, "invalid")
             return
+        if frame.again:
+            self.complete_text(frame)
         if frame.index < 0:
             self.announce(frame)
         if self.known is not None and name not in self.known:

@@ -32,7 +32,9 @@ class Header:
     says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
     model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
     does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
-    points, `actions` maps the format's action names to the vocabulary of actions.
+    points, `actions` maps the format's action names to the vocabulary of actions. `payloads` maps the types of payloads
+    that are not called by what is written to an expression of what is written. `repeated` says what an argument is that
+    is given more than once: its last value (""), or the "list" of all.
     """
 
     format: str
@@ -50,11 +52,24 @@ class Header:
     like: str = ""
     space: str = "px"
     actions: dict[str, str] = field(default_factory=dict[str, str])
+    payloads: dict[str, str] = field(default_factory=dict[str, str])
+    repeated: str = ""
+
+    def payload(self, written: str) -> str:
+        """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
+        bare = written.strip()
+        for name, source in self.payloads.items():
+            if re.fullmatch(source, written, re.DOTALL) or re.fullmatch(source, bare, re.DOTALL):
+                return name
+        return bare.lower()
 
     def to_data(self) -> dict[str, Any]:
         """The header as plain data, for the compiled form of the grammar."""
         data = asdict(self)
         data["trim"] = sorted(self.trim)
+        for rare in ("payloads", "repeated"):
+            if not data[rare]:
+                del data[rare]
         return data
 
     @classmethod
@@ -89,6 +104,8 @@ def read_header(text: str, path: str) -> Header:
     for key, choices in (("values", _VALUES), ("written", _WRITTEN)):
         if get.get(key, "json") not in choices:
             raise GrammarError(path, f"`{key}` is one of {', '.join(choices)}", line=fields[key][0])
+    if get.get("repeated", "list") != "list":
+        raise GrammarError(path, "`repeated` is list", line=fields["repeated"][0])
     if not get.get("indent", "0").isdecimal():
         raise GrammarError(path, "`indent` is a number of spaces", line=fields["indent"][0])
     return Header(
@@ -106,7 +123,9 @@ def read_header(text: str, path: str) -> Header:
         anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
         like=get.get("like", ""),
         space=get.get("space", "px"),
-        actions=_actions(get.get("actions", ""), path, fields.get("actions", (0, ""))[0]),
+        repeated=get.get("repeated", ""),
+        actions=_pairs(get.get("actions", ""), "action(...)", path, fields.get("actions", (0, ""))[0]),
+        payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
     )
 
 
@@ -146,14 +165,14 @@ def _list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
 
 
-def _actions(value: str, path: str, line: int) -> dict[str, str]:
-    """`left_double = click(clicks=2)` lines: the format's name to what it means."""
-    actions: dict[str, str] = {}
+def _pairs(value: str, right: str, path: str, line: int) -> dict[str, str]:
+    """`left_double = click(clicks=2)` lines: a name to what it means."""
+    pairs: dict[str, str] = {}
     for offset, entry in enumerate(value.splitlines()):
         if not entry.strip():
             continue
         name, equals, meaning = (part.strip() for part in entry.partition("="))
         if not equals or not name or not meaning:
-            raise GrammarError(path, f"`{entry.strip()}` is not `name = action(...)`", line=line + offset + 1)
-        actions[name] = meaning
-    return actions
+            raise GrammarError(path, f"`{entry.strip()}` is not `name = {right}`", line=line + offset + 1)
+        pairs[name] = meaning
+    return pairs

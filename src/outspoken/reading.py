@@ -15,7 +15,7 @@ from .events import Done, Event
 from .json_codes import CAPS, Cap
 from .machine import Machine
 from .notes import placed
-from .opened import Opened
+from .opened import Opened, after_anchor
 from .replies import Reply
 from .settings import DEFAULT, Settings
 from .tools import Tools
@@ -105,8 +105,7 @@ class Reading:
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""
         prefix = prefix and encodable(prefix)
-        if prefix and (anchor := self._automaton.tables.header.anchor):
-            prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
+        prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
         self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector
         self._machine = reader(self._automaton, self._builder, base=-len(prefix))
