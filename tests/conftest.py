@@ -23,7 +23,10 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from outspoken import registry
+from outspoken import lanes, registry
+
+#: Lanes are made at once, so that each text is read by one where that is possible; pieces are read by the machine.
+lanes.AFTER = 0
 
 TESTS = Path(__file__).resolve().parent
 

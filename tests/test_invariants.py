@@ -25,7 +25,7 @@ from outspoken import (
     registry,
     stream,
 )
-from outspoken.detection import Openers
+from outspoken.openers import Openers
 from tests.cases import CASES, FORMATS, Case, kin
 from tools.fuzz.broken import Broken
 from tools.fuzz.events import check_events

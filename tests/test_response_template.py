@@ -9,8 +9,26 @@ from typing import Any
 
 import pytest
 
-from outspoken import Done, GrammarError, UnknownFormatError, formats, load_format, parse, registry, render, stream
+from outspoken import (
+    Done,
+    GrammarError,
+    MessageError,
+    Payload,
+    PayloadParsed,
+    RenderError,
+    ToolCallDelta,
+    UnknownFormatError,
+    formats,
+    load_format,
+    parse,
+    parse_message,
+    registry,
+    render,
+    stream,
+)
+from outspoken.header import read_header
 from outspoken.response_template import grammar_of
+from outspoken.template_fields import Template
 from outspoken.template_patterns import Split, bounded, parts_of, written
 
 VECTORS = Path("/work/shared/conformance/peers/hf_response_template.jsonl")
@@ -102,6 +120,29 @@ def test_values_in_tags() -> None:
     assert render({"name": "f", "arguments": {"a": "x"}}, name) == "<call><use=f><set=a>x</set></use>\n</call>"
 
 
+def test_arguments_that_are_lists_where_they_are_repeated() -> None:
+    tag = r"<set=(?P<key>\w+)>(?P<value>.*?)</set>"
+    name = load_format(
+        changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), "own_merged"
+    )
+    text = '<call><use=alarm><set=hour>7</set><set=label>"</set><set=hour>9</set><set=hour>[1]</set></use></call>'
+    assert everything(name, text)[2] == [("alarm", {"hour": ["7", "9", "[1]"], "label": '"'})]
+    (call,) = parse(text, name).tool_calls
+    assert call.arguments_text == '{"hour": ["7", "9", "[1]"], "label": "\\""}'
+    events = list(stream(list(text), name))
+    assert "".join([e.arguments for e in events if isinstance(e, ToolCallDelta)]) == call.arguments_text
+    schema = {"type": "object", "properties": {"hour": {"type": "integer"}}}
+    once = text.replace("<set=hour>[1]</set>", "")
+    assert parse(once, name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments["hour"] == [7, 9]
+    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], name).unfinished
+    assert cut.arguments == {"hour": ["7", "9"], "label": '"'}
+    assert json.loads(cut.arguments_text + "}") == cut.arguments
+    call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
+    assert parse(render(call, name), name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
+    with pytest.raises(GrammarError, match="`repeated` is list"):
+        read_header("// format:  x\n// repeated: first\n", "x.lark")
+
+
 def test_values_in_lines() -> None:
     name = load_format(LINES, "own_lines")
     text = "<call set_timer>\nminutes: 4\nlabel: green tea\n</call>"
@@ -117,6 +158,165 @@ def test_a_list_of_calls_and_reasoning_without_opener() -> None:
     text = 'They want two.</plan><tell>Both.</say><do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
     assert everything(name, text) == ("Both.", "They want two.", [("a", {}), ("b", {"x": 1})])
     assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
+
+
+FIELDS: dict[str, Any] = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "[bot]",
+    "fields": {
+        "thinking": {"open": "<plan>", "close": "</plan>"},
+        "score": {"open": "<score>\n", "close": "</score>", "content": "int"},
+        "ratio": {"open": "<ratio>", "close": "</ratio>", "content": "float"},
+        "sure": {"open": "<sure>", "close": "</sure>", "content": "bool"},
+        "cited": {
+            "open_pattern": r"<cite book=(?P<book>\w+)>", "close": ["</cite>", "</cite>\n"], "repeats": True,
+            "transform": {"book": "{book}", "words": ["{content}", 1]},
+        },
+        "data": {"open": ["<data>", "<datum>"], "close": ["</data>", "</datum>"], "content": "json"},
+        "facts": {
+            "open": "<facts>", "close": "</facts>", "content": "xml-inline",
+            "content_args": {
+                "tag_pattern": r"<(?P<key>\w+)>(?P<value>.*?)</\1>", "merge_duplicates": True,
+                "value_parser": {"name": "json", "args": {"allow_non_json": True}},
+            },
+        },
+        "rows": {
+            "open": "<rows>", "close": "</rows>", "content": "json", "transform_each": True,
+            "transform": {"name": "{plant.name}"},
+        },
+        "lines": {"open": "<lines>", "close": "</lines>", "content": "kv-lines", "content_args": {"kv_sep": "="}},
+        "rest": {"close": "<end>"},
+        "content": {"open": "<say>", "close": "</say>", "optional": False},
+    },
+}  # fmt: skip
+
+
+def test_fields_of_other_names_are_payloads() -> None:
+    name = load_format(FIELDS, "own_fields")
+    text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
+    reply = parse(text, name)
+    payloads = [(payload.type, payload.data) for payload in reply.payloads]
+    assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
+    assert (reply.text, reply.status) == ("Nowthen.", "ok")
+    assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
+    for events in (list(stream(text, name)), list(stream([text], name))):
+        assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
+        assert events[-1] == Done(reply)
+    assert render(reply.payloads[:2], name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
+    assert render(Payload(type="data", data="a", span=(0, 0)), name) == '<data>"a"</data>'
+    for other in (reply.payloads[2], Payload(type="rank", data="1", span=(0, 0))):
+        with pytest.raises(RenderError, match="payload"):
+            render(other, name)
+    cut = parse("<score>\n4", name)
+    assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
+
+
+def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    said = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
+    assert parse_message(said, name) == {
+        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
+    }  # fmt: skip
+    values = {
+        "<score>\n4</score>": {"score": 4},
+        "<ratio>0.50</ratio>": {"ratio": 0.5},
+        "<sure> True </sure>": {"sure": True},
+        "<sure>0</sure>": {"sure": False},
+        "<cite book=A>b</cite><cite book=C>d</cite>": {
+            "cited": [{"book": "A", "words": ["b", 1]}, {"book": "C", "words": ["d", 1]}]
+        },
+        "<data>[1]</data>": {"data": [1]},
+        "<data>[1]</data><data>2</datum>": {"data": [[1], 2]},
+        "<facts><n>1</n><n>two</n><n>[3]</n><m><n>4</n></m></facts>": {
+            "facts": {"n": [1, "two", [3]], "m": "<n>4</n>"}
+        },
+        '<rows>[{"plant": {"name": "Fern"}}, {"plant": {"name": "Moss"}}]</rows>': {
+            "rows": [{"name": "Fern"}, {"name": "Moss"}]
+        },
+        "<lines>\na = 1\nnothing\nb=c=d\n</lines>": {"lines": {"a": "1", "b": "c=d"}},
+    }
+    for text, fields in values.items():
+        assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
+
+
+def test_a_message_begins_in_the_prompt() -> None:
+    name = load_format(FIELDS, "own_fields")
+    prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
+    message = parse_message(" so.</say>", name, prefix=prompt)
+    assert message == {"role": "assistant", "score": 2, "content": "It is so."}
+    assert parse(" so.</say>", name, prefix=prompt).payloads == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "why"),
+    [
+        ("Hm.", "content", "it is not optional"),
+        ("<say>a</say><score>\nfour</score>", "score", "invalid literal"),
+        ("<say>a</say><sure>perhaps</sure>", "sure", "neither true nor false"),
+        ('<say>a</say><rows>[{"plant": 1}]</rows>', "rows", "there is no `name`"),
+        ("<say>a</say><rows>[1]</rows>", "rows", "no object"),
+        ("<say>a</say><rows>{}</rows>", "rows", "no list"),
+        ("<say>a</say><score>\n4", "", "ends inside markup"),
+    ],
+)
+def test_what_is_no_message_is_said_with_its_field(text: str, key: str, why: str) -> None:
+    name = load_format(FIELDS, "own_fields")
+    with pytest.raises(MessageError, match=why) as caught:
+        parse_message(text, name)
+    assert (caught.value.key, caught.value.reply.raw) == (key, text)
+
+
+def test_messages_of_calls() -> None:
+    braces, tags, several = (
+        load_format(BRACES, "own-braces"),
+        load_format(TAGS, "own_tags"),
+        load_format(LIST, "own_list"),
+    )
+    text = "[call]use f{a:~x~}[/call]"
+    call = {"type": "function", "function": {"name": "f", "arguments": {"a": "x"}}}
+    assert parse_message(text, braces) == {"tool_calls": [call]}
+    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", tags) == {
+        "content": "Now.",
+        "tool_calls": call,
+    }
+    both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
+    calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
+    assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
+    twice = '<do>[{"tool": "a", "with": {"x": 1}, "tool": "c", "with": 2}]</do>'
+    once = {"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}]}
+    assert parse_message(twice, several, prefix="<plan></plan>") == once
+    whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
+    name = load_format(whole, "own_whole")
+    written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
+    assert parse_message(written, name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
+    cut = '<do>{"name": "a", "arguments": {}}'
+    assert parse_message(cut, name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
+    with pytest.raises(MessageError, match="never ends") as caught:
+        parse_message(cut, name)
+    assert caught.value.reply.unfinished[0].name == "a"
+    with pytest.raises(ValueError, match="not loaded from a response template"):
+        parse_message(cut, "hermes")
+
+
+def test_calls_in_objects_of_their_own() -> None:
+    template = changed(
+        LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
+    )
+    name = load_format(template, "own_nested")
+    text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
+    assert everything(name, text, prefix="") == ("", "", [("look", {"a": [1]})])
+    call = {"id": 7, "function": {"name": "look", "arguments": {"a": [1]}}}
+    assert parse_message(f"<plan></plan>{text}", name) == {"tool_calls": [call]}
+    with pytest.raises(MessageError, match="there is no `id`"):
+        parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', name)
+    assert render({"name": "f", "arguments": {}}, name) == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
+
+
+def test_a_name_stands_for_one_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    template = {**FIELDS, "defaults": {"role": "model"}}
+    with pytest.raises(ValueError, match="another format"):
+        load_format(template, name)
 
 
 def test_a_file_with_a_template(tmp_path: Path) -> None:
@@ -224,7 +424,21 @@ ARGS = "fields.tool_calls.content_args"
         ({"start_anchor": "x"}, "fields"),
         ({**TAGS, "start_anchor": []}, "start_anchor"),
         ({**TAGS, "fields": {"content": "text"}}, "fields.content"),
-        (changed(TAGS, "citation", open="<c>", close="</c>"), "fields.citation"),
+        ({**TAGS, "defaults": []}, "defaults"),
+        (changed(TAGS, "citation", open="<c>"), "fields.citation.close"),
+        (changed(TAGS, "cited = x", open="<c>", close="</c>"), "fields.cited = x"),
+        (changed(TAGS, "citation", open="<c>", close="</c>", content="yaml"), "fields.citation.content"),
+        (changed(TAGS, "citation", open_pattern="<c", close=">", transform={"a": "{b}"}), "fields.citation.transform"),
+        (changed(TAGS, "citation", open="<c>", close=">", transform=["to {content}"]), "fields.citation.transform"),
+        (changed(TAGS, "citation", open_pattern="<(?P<a>x)", close=">"), "fields.citation.transform"),
+        (changed(TAGS, "citation", open="<c", close=">", transform_each=True), "fields.citation.transform"),
+        (changed(TAGS, "citation", open_pattern="<(", close=">"), "fields.citation.open_pattern"),
+        (changed(TAGS, "citation", open="<c", close=">", content="int", repeats=True, join=""), "fields.citation.join"),
+        (changed(TAGS, "c", open="<c", close=">", content_args={"strip": False}), "fields.c.content_args.strip"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "("}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "(?P<key>a)"}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "lines", content_args={"value_parser": "yaml"}), "fields.lines.content_args.value_parser"),
+        (changed(FIELDS, "data", content_args={"unquoted_keys": True}), "fields.data.content_args.unquoted_keys"),
         (changed(TAGS, "thinking", close="</t>"), "fields.thinking.open"),
         (changed(TAGS, "thinking", open="<t>"), "fields.thinking.close"),
         (changed(TAGS, "thinking", open="", close="</t>"), "fields.thinking.open"),
@@ -241,15 +455,15 @@ ARGS = "fields.tool_calls.content_args"
         (changed(TAGS, "tool_calls", transform="{name}"), f"{CALLS}.transform"),
         (changed(TAGS, "tool_calls", open_pattern="<call>"), f"{CALLS}.open_pattern"),
         (changed(TAGS, "tool_calls", open_pattern="<(?P<a>x)(?P<name>y)>"), f"{CALLS}.open_pattern"),
-        (changed(TAGS, "tool_calls", content_args={"merge_duplicates": True}), f"{ARGS}.merge_duplicates"),
+        (changed(LINES, "tool_calls", content_args={"merge_duplicates": True}), f"{ARGS}.merge_duplicates"),
         (changed(TAGS, "tool_calls", content_args={"tag_pattern": "<x>"}), f"{ARGS}.tag_pattern"),
         (changed(BRACES, "tool_calls", content_args={"string_delims": [["<", ">"]]}), f"{ARGS}.string_delims"),
-        (changed(LIST, "tool_calls", transform={"name": "{a.b}", "arguments": "{a.c}"}), f"{CALLS}.transform"),
+        (changed(LIST, "tool_calls", transform={"name": "{a.b}", "arguments": "{c.d}"}), f"{CALLS}.transform"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_expressed_is_refused_with_its_key(template: Any, key: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        grammar_of(template, "some")
+        grammar_of(Template(template, "some"), "some")
     assert caught.value.path == "response template `some`" + (f", key `{key}`" if key else "")
 
 
@@ -282,48 +496,34 @@ def test_expressions_are_bounded_and_spelled(source: str, short: str, text: str 
 
 #: Where the vectors ask for something else, by a part of their names: why.
 DIFFERENCES = {
-    "test_cohere": "text outside of regions is text, not dropped",
-    "test_ernie": "text outside of regions is text, not dropped",
-    "test_gemma4_tool_call": "text outside of regions is text, not dropped",
-    "test_inkling": "text outside of regions is text, not dropped; thoughts stay apart",
-    "all_templates_random_chunking": "as for test_inkling",
-    "every_chunking#2": "as for test_ernie; a response that repeats what the prompt ends with is not read twice",
+    # `(?:^|<think>\s*)`: `^` matches first, and the opener behind it becomes a part of what it opens
+    "every_chunking#2": "the opener that a template itself names is no part of the reasoning",
     "fixed_chunking#2": "as for every_chunking#2",
-    "noop_for_typed_json": "as for test_cohere",
-    "test_join_concatenates": "texts and thoughts stay apart; a reply is no dict of fields",
-    "test_optional_false": "a response that lacks a field is read as what it is",
-    "test_int_content_parser": "a reply has no place for other fields",
-    "test_kv_lines_parser": "a reply has no place for other fields",
-    "test_literal_list_": "a reply has no place for other fields",
-    "test_dirty_flag": "a reply has no place for other fields",
-    "test_prefix_with_open_close": "a reply has no place for other fields",
-    "test_non_tool_call_regions": "a reply has no place for other fields",
-    "dotted_paths_with_transform_each": "calls in objects of their own cannot be expressed",
-    "merge_duplicates": "one argument has one value; lists are written as such",
+    # 1.50 becomes the number 1.5 although the tool asks for a string; without `value_parser` it stays text there, too
     "never_reworks_already_typed_values#1": "a schema that asks for text gets the text that was written",
 }
 
 
 def test_the_vectors_of_transformers() -> None:
-    other: set[str] = set()
-    for number, line in enumerate(VECTORS.read_text("utf-8").splitlines() if VECTORS.exists() else ()):
-        row = json.loads(line)
-        part = next((part for part in DIFFERENCES if part in row["id"]), None)
-        if _is_as_expected(row, f"vector_{number}"):
-            continue
-        assert part is not None, row["id"]
-        other.add(part)
-    assert not VECTORS.exists() or other == set(DIFFERENCES)
+    """What `parse_message` returns is what transformers returns, and it fails where transformers does."""
+    other: list[str] = []
+    rows = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()] if VECTORS.exists() else []
+    for number, row in enumerate(rows):
+        if not _is_as_expected(row, f"vector_{number}"):
+            part = next((part for part in DIFFERENCES if part in row["id"]), None)
+            assert part is not None, row["id"]
+            other.append(part)
+    assert not rows or set(other) == set(DIFFERENCES)
+    assert not rows or len(other) == 3
 
 
 def _is_as_expected(row: dict[str, Any], name: str) -> bool:
     expected = row["expected"]
     try:
         load_format(row["template"], name)
-    except GrammarError:
+        everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
+        options = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
+        message = parse_message(row["input"], name, **options)
+    except (GrammarError, MessageError):
         return bool(expected.get("error"))
-    reply = parse(row["input"], name, tools=row["tools"], prefix=row["prefix"] or None, finish_reason="stop")
-    calls = [{"name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
-    wanted = [{"name": call["name"], "arguments": call["arguments"]} for call in expected["tool_calls"]]
-    said = (reply.text.strip(), (reply.reasoning or "").strip(), calls)
-    return said == ((expected["content"] or "").strip(), (expected["reasoning"] or "").strip(), wanted)
+    return message == expected.get("message")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import (
         GrammarError,
         LimitError,
+        MessageError,
         OutspokenError,
         RenderError,
         ResponseError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .inspection import Candidate, FormatInfo, detect, formats
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
+    from .messages import parse_message
     from .points import Box, Point, Screen
     from .reading import StreamParser
     from .rendering import render
@@ -74,6 +76,7 @@ _HOMES = {
     "errors": [
         "GrammarError",
         "LimitError",
+        "MessageError",
         "OutspokenError",
         "RenderError",
         "ResponseError",
@@ -98,6 +101,7 @@ _HOMES = {
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
+    "messages": ["parse_message"],
     "points": ["Box", "Point", "Screen"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
@@ -130,6 +134,7 @@ __all__ = [
     "LLMOutputTruncatedError",
     "LLMResponseMissingActionsError",
     "LimitError",
+    "MessageError",
     "OutspokenError",
     "Payload",
     "PayloadParsed",
@@ -161,6 +166,7 @@ __all__ = [
     "load_format",
     "parse",
     "parse_api_response",
+    "parse_message",
     "read_api_response",
     "read_json",
     "render",

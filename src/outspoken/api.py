@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from . import lane_detection, lanes
 from .events import Event
 from .json_codes import Cap
 from .reading import OnError, Reading, StreamParser
 from .replies import Reply
-from .settings import Settings, with_screen
+from .settings import DEFAULT, Settings, with_screen
 
 if TYPE_CHECKING:
     from .points import Screen, Space
@@ -51,6 +52,12 @@ def parse(
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
     settings = with_screen(settings, coordinates, screen)
+    if repair is None and on_error == "keep" and not (prefix and format == "auto"):
+        given = settings or DEFAULT
+        auto = format == "auto"
+        reply = lane_detection.read(text, tools, given) if auto else lanes.read(text, format, prefix, tools, given)
+        if reply is not None:
+            return reply
     return Reading(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
 
 

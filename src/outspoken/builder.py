@@ -64,6 +64,8 @@ class Frame:
     sending = False
     #: the arguments come one by one, so that their object is closed when the call is
     keyed = False
+    #: the arguments that were given more than once, where that makes a list
+    again: set[str] | None = None
     #: a call that was announced: its number
     index = -1
     problem = ""
@@ -302,11 +304,11 @@ class Builder(Bookkeeper):
         """A marker payload is complete."""
         self.flush()
         frame, end = self.frames.pop(), base + m.end(g)
-        name = (frame.name or "").strip().lower()
-        span = (frame.start, end)
+        name, span = self.header.payload(frame.name or ""), (frame.start, end)
+        data = self.last if frame.bare is None else "".join(frame.bare)
         repairs = self.take_repairs() if self.edits else ()
         status = "repaired" if repairs else "ok"
-        values = {"kind": "payload", "type": name, "data": self.last, "status": status, "span": span}
+        values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span}
         payload = construct(Payload, {**values, "repairs": repairs})
         self.segments.append(payload)
         if self.events is not None:

@@ -122,7 +122,7 @@ class CallBuilder(Builder):
         frame = self.frames[-1]
         frame.key = m[g]
         frame.key_start = base + m.start(g)
-        if frame.index < 0:
+        if frame.index < 0 and not self.header.repeated:
             self.announce(frame)
         if self.acts is not None:
             self.name_argument(frame)
@@ -136,12 +136,14 @@ class CallBuilder(Builder):
         if frame.typed is not None:
             self.typing(piece, quoted=False)
             return
-        if self.events is None:
+        events = self.events
+        if events is None:
             return
-        if frame.sending and frame.parts is not None:
+        if frame.sending:
+            parts: Any = frame.parts
             text = encode_basestring(piece)[1:-1]
-            frame.parts.append(text)
-            self.events.append(ToolCallDelta(frame.index, text))
+            parts.append(text)
+            events.append(ToolCallDelta(frame.index, text))
             return
         if frame.index < 0 or len(frame.head) == 8:
             return
@@ -161,7 +163,9 @@ class CallBuilder(Builder):
             frame.sending = True
 
     def complete_text(self, frame: Frame) -> None:
-        """Add to a call's arguments what was read of an argument that never ended."""
+        """Add to the text of a call's arguments what is not in it yet, as of an argument that never ended."""
+        if frame.again:
+            frame.parts = [to_json(frame.arguments)[:-1]]
         if frame.bare is not None and not frame.sending and frame.index >= 0 and frame.typed is None:
             frame.head = "".join(frame.bare).lstrip()[:8]
             self._decide(frame)
@@ -178,6 +182,9 @@ class CallBuilder(Builder):
         if frame.arguments is None:
             frame.arguments = {}
             frame.keyed = True
+        elif key in frame.arguments and self.header.repeated:
+            self._again(frame, key, value)
+            return
         elif key in frame.arguments:
             span = (frame.key_start, base + m.start(g))
             self.note(
@@ -194,6 +201,18 @@ class CallBuilder(Builder):
         frame.key = frame.bare = None
         frame.head = ""
         frame.sending = False
+
+    def _again(self, frame: Frame, key: str, value: Any) -> None:
+        """An argument that was given before, where all its values are a list. Nothing was sent of the call yet."""
+        if frame.again is None:
+            frame.again = set()
+        if key in frame.again:
+            frame.arguments[key].append(value)
+        else:
+            frame.arguments[key] = [frame.arguments[key], value]
+        frame.again.add(key)
+        frame.key = frame.bare = None
+        frame.head = ""
 
     def _parts(self, frame: Frame) -> list[str]:
         frame.parts = []
@@ -287,6 +306,8 @@ class CallBuilder(Builder):
             return
         if self.acts is not None and self.act(frame, end):
             return
+        if frame.again:
+            self.complete_text(frame)
         if frame.index < 0:
             self.announce(frame, ended=True)
         if self.known is not None and name not in self.known:

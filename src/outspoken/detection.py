@@ -11,144 +11,14 @@ import re
 from typing import Any
 
 from . import paths, registry
-from .automaton import Automaton, Config, Transition, order
+from .automaton import Automaton, Config, Transition
 from .buffer import LEFT
 from .deeds import ActionBuilder
 from .machine import Machine
-from .notations import notation_of
+from .openers import home_markers, like, opening_markers
 from .operations import HANDLERS
-from .prefixes import one_of, prefixes
 from .salvage import TRY
-from .tables import Terminal
 from .trials import PLAIN, Trial, is_lenient
-
-#: How many characters of two markers have to be the same for both to stand at one place.
-_TOLD = 24
-
-
-class Opening:
-    """An opening marker of a format, and what may follow it."""
-
-    __slots__ = ("name", "_step", "_match", "_partial")
-
-    def __init__(self, name: str, step: Transition) -> None:
-        self.name, self._step = name, step
-        self._match: Any = None
-        self._partial: Any = None
-
-    @property
-    def supplied(self) -> bool:
-        """Is another marker missing before this one?"""
-        return bool(self._step.supplied)
-
-    @property
-    def regex(self) -> str:
-        """The pattern of the marker."""
-        return self._step.terminal.regex
-
-    def at(self, text: str, pos: int) -> bool | None:
-        """Is what stands here, in text that is all there, more of the format than its marker? None without a marker."""
-        config = self._step.target
-        if self._match is None:
-            following = "|".join([t.terminal.regex for t in config.markers]) if config.free is None else ""
-            blank = config.automaton.tables.ignore
-            source = f"(?:{self.regex}){blank}(?:({following or '(?!)'})|)"
-            self._match = re.compile(source).match
-        match = self._match(text, pos)
-        if match is None:
-            return None
-        end = match.end()
-        if config.free is not None or match.lastindex or end == len(text):
-            return True
-        return any(notation_of(t.terminal).may_begin(text[end]) for t in config.islands)
-
-    def may_come(self, text: str, pos: int) -> bool:
-        """Does the text, of which more may come, end within what may be the marker?"""
-        if self._partial is None:
-            import regex
-
-            self._partial = regex.compile(self.regex).match
-        match = self._partial(text, pos, partial=True)
-        return match is not None and match.partial
-
-
-class Openers:
-    """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
-
-    def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
-        self.terminals = sorted(terminals.values(), key=order)
-        self._found, self._plain = sorted(found, key=lambda o: o.name), plain
-        self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
-        #: an expression for all of them, and the number of the marker that each of its groups is
-        self.source, self.numbers = one_of(self.terminals)
-        self._groups: dict[int, list[Opening]] = {}
-
-    def owners(self, number: int) -> set[str]:
-        """The formats that have the marker of a number, from 1 on."""
-        return {o.name for o in self._found if o.regex == self.terminals[number - 1].regex}
-
-    def names(self, number: int) -> set[str]:
-        """The formats that may have a marker where the one of a number stands."""
-        return {o.name for o in self._openings(number)}
-
-    def at(self, number: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
-        """The formats that have an opening marker here, where the one of a number was found, and the likely ones.
-
-        Unlikely are those for which a marker before this one is missing and, in text that is all there, those that
-        refuse what follows.
-        """
-        names: dict[str, bool] = {}
-        for opening in self._openings(number):
-            goes_on = opening.at(text, pos)
-            if goes_on is not None or (not final and opening.may_come(text, pos)):
-                likely = (goes_on or not final) and not opening.supplied
-                names[opening.name] = names.get(opening.name, False) or likely
-        return list(names), [name for name, likely in names.items() if likely]
-
-    def _openings(self, number: int) -> list[Opening]:
-        """The openings that may stand where the marker of a number does."""
-        found = self._groups.get(number)
-        if found is None:
-            found = self._groups[number] = self._spelled_as(self.terminals[number - 1])
-        return found
-
-    def _spelled_as(self, terminal: Terminal) -> list[Opening]:
-        own = self._starts[terminal.regex]
-        spelled = {
-            regex
-            for regex, starts in self._starts.items()
-            if any(a.startswith(b) or b.startswith(a) for a in own for b in starts)
-        }
-        return [o for o in [*self._found, *self._plain] if o.regex in spelled]
-
-
-@registry.remembered
-def opening_markers(lenient: bool, edition: int) -> Openers:
-    """The opening markers of the formats in an edition; the lenient ones are those that damage leaves, too."""
-    own_steps = _home_markers(registry.automaton(PLAIN, lenient=lenient))
-    known = [re.compile(step.terminal.regex) for step in own_steps]
-    codes = [step.target.free is not None and step.target.free.terminal.short == "CODE" for step in own_steps]
-    plain = [Opening(PLAIN, step) for step, is_code in zip(own_steps, codes, strict=True) if not is_code]
-    terminals: dict[str, Terminal] = {}
-    found: list[Opening] = []
-    for name in registry.names(edition):
-        for step in _home_markers(registry.automaton(name, lenient=lenient)):
-            regex, written = step.terminal.regex, step.terminal.canonical.strip()
-            own = step.target.ahead or step.target.islands
-            if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
-                terminals[regex] = step.terminal
-                found.append(Opening(name, step))
-    return Openers(found, terminals, plain)
-
-
-def like(name: str) -> str:
-    """The format that spells its calls as this one does, where its header names one."""
-    return registry.automaton(name).tables.header.like
-
-
-def _home_markers(automaton: Automaton) -> list[Transition]:
-    home = automaton.home
-    return home.free.target.markers if home.free else home.markers
 
 
 class _Watch:
@@ -160,7 +30,7 @@ class _Watch:
         openers = opening_markers(lenient, edition)
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         module: Any = re if which == "find whole" else regex
-        plain = [t.terminal for t in _home_markers(registry.automaton(PLAIN, lenient=lenient))]
+        plain = [t.terminal for t in home_markers(registry.automaton(PLAIN, lenient=lenient))]
         count = len(openers.numbers)
         both = "|".join(filter(None, (openers.source, own.source)))  # there may be no other format
         self.find = module.compile(paths.guarded(both, [*openers.terminals, *plain])).search
@@ -173,7 +43,8 @@ class _Watch:
 
 
 @registry.remembered
-def _watch(which: str, lenient: bool, edition: int) -> _Watch:
+def watch(which: str, lenient: bool, edition: int) -> _Watch:
+    """The step of plain text in an edition of the formats; see `paths.step` for `which`."""
     return _Watch(which, lenient, edition)
 
 
@@ -192,7 +63,7 @@ class Detector(Machine):
         #: where all others fail
         self._unlikely: list[str] = []
         self._barred: int | None = None
-        self._begun_at = self._pending_at = self._failed_at = 0
+        self._begun_at = self._pending_at = self._failed_at = self._number = 0
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
@@ -252,7 +123,7 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return _watch(which, self._lenient, self._edition)
+        return watch(which, self._lenient, self._edition)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
@@ -263,7 +134,8 @@ class Detector(Machine):
             return self._nobody()
         openers = opening_markers(self._lenient, self._edition)
         group: int = match.lastindex
-        names, likely = openers.at(openers.numbers[group - 1], self.buffer, start, final=final)
+        self._number = openers.numbers[group - 1]
+        names, likely = openers.at(self._number, self.buffer, start, final=final)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:
@@ -371,6 +243,7 @@ class Detector(Machine):
         builder.worsen(own.status)
         if self.detected is None and best.name != PLAIN:
             self.detected = best.name
+        opening_markers(self._lenient, self._edition).learn(self._number, best.name)
         self._lead_trims = best.automaton.trims
         self.rewind(best.stopped_at())
         self.config = self.automaton.home

@@ -63,13 +63,17 @@ def _text(reply: Reply) -> str:
         shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
         if not shown:
             continue
-        between = reply.raw[end : segment.span[0]]
-        blanks = between[: len(between) - len(between.lstrip())] + between[len(between.rstrip()) :]
-        if blanks and not pieces[-1][-1:].isspace() and not shown[0].isspace():
-            pieces.append("\n\n" if "\n" in blanks else " ")
-        pieces.append(shown)
+        pieces += [gap(reply.raw[end : segment.span[0]], pieces[-1], shown), shown]
         end = segment.span[1]
     return "".join(pieces)
+
+
+def gap(between: str, before: str, after: str) -> str:
+    """What keeps two pieces of text apart that markup stood between: white space, if white space stood beside it."""
+    blanks = between[: len(between) - len(between.lstrip())] + between[len(between.rstrip()) :]
+    if not blanks or before[-1:].isspace() or after[:1].isspace():
+        return ""
+    return "\n\n" if "\n" in blanks else " "
 
 
 def _is_bare(reply: Reply) -> bool:

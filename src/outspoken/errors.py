@@ -66,6 +66,14 @@ class ResponseError(OutspokenError, ValueError):
         super().__init__(diagnostic.frame())
 
 
+class MessageError(OutspokenError, ValueError):
+    """A response that is no message of its template. `key` is the field, "" if none; `reply` is what could be read."""
+
+    def __init__(self, key: str, message: str, reply: Reply) -> None:
+        self.key, self.reply = key, reply
+        super().__init__(f"field `{key}`: {message}" if key else message)
+
+
 class LimitError(OutspokenError, ValueError):
     """The response is longer than `Settings.max_chars`. `reply` is what was read of it so far."""
 

@@ -19,7 +19,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
-_RARE = frozenset({"point", "any_case", "arguments"})
+_RARE = frozenset({"point", "any_case", "arguments", "payloads", "repeated"})
 _WRITTEN = ("json", "words", "python")
 
 
@@ -38,7 +38,9 @@ class Header:
     does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
     points, `point` how one is written (`({x},{y})`; "" for a list). `actions` maps the format's words for actions to
     the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
-    that the format's words count in any case.
+    that the format's words count in any case. `payloads` maps the types of payloads that are not called by what is
+    written to an expression of what is written. `repeated` says what an argument is that is given more than once: its
+    last value (""), or the "list" of all.
     """
 
     format: str
@@ -59,6 +61,16 @@ class Header:
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
+    payloads: dict[str, str] = field(default_factory=dict[str, str])
+    repeated: str = ""
+
+    def payload(self, written: str) -> str:
+        """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
+        bare = written.strip()
+        for name, source in self.payloads.items():
+            if re.fullmatch(source, written, re.DOTALL) or re.fullmatch(source, bare, re.DOTALL):
+                return name
+        return bare.lower()
 
     def to_data(self) -> dict[str, Any]:
         """The header as plain data, for the compiled form of the grammar."""
@@ -102,6 +114,8 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
     for key, choices in (("values", _VALUES), ("written", _WRITTEN)):
         if get.get(key, "json") not in choices:
             raise GrammarError(path, f"`{key}` is one of {', '.join(choices)}", line=fields[key][0])
+    if get.get("repeated", "list") != "list":
+        raise GrammarError(path, "`repeated` is list", line=fields["repeated"][0])
     if not get.get("indent", "0").isdecimal():
         raise GrammarError(path, "`indent` is a number of spaces", line=fields["indent"][0])
     return Header(
@@ -123,6 +137,8 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
         any_case=get.get("any_case", "") == "yes",
         arguments=_entries("arguments", fields, path, folder),
         actions=_entries("actions", fields, path, folder),
+        payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
+        repeated=get.get("repeated", ""),
     )
 
 
@@ -192,3 +208,16 @@ def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str
     except OSError as error:
         raise GrammarError(path, f"there is no file `{name}` to take `{key}` from", line=line) from error
     return _entries(key, _fields(text, str(file)), str(file), file.parent)
+
+
+def _pairs(value: str, right: str, path: str, line: int) -> dict[str, str]:
+    """`left_double = click(clicks=2)` lines: a name to what it means."""
+    pairs: dict[str, str] = {}
+    for offset, entry in enumerate(value.splitlines()):
+        if not entry.strip():
+            continue
+        name, equals, meaning = (part.strip() for part in entry.partition("="))
+        if not equals or not name or not meaning:
+            raise GrammarError(path, f"`{entry.strip()}` is not `name = {right}`", line=line + offset + 1)
+        pairs[name] = meaning
+    return pairs

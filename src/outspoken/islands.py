@@ -40,7 +40,8 @@ def _finite(text: str) -> float:
 
 _INFINITY = float("inf")
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))
-_scan_once: Any = _DECODER.scan_once
+#: The standard decoder: the value that begins at a place, and its end.
+scan_once: Any = _DECODER.scan_once
 
 
 class NotJson(ValueError):
@@ -50,20 +51,20 @@ class NotJson(ValueError):
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     """The JSON value that begins at `pos`, its end and its text, in one step; None where no sound one begins."""
     try:
-        value, end = _scan_once(text, pos)
+        value, end = scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
     piece = text[pos:end]
     if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:
         return None
-    if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and _too_deep(piece, max_depth):
+    if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and too_deep(piece, max_depth):
         return None
     if "\\" in piece and "\\u" in piece:
         value = encodable(value)
     return value, end, piece
 
 
-def _too_deep(piece: str, max_depth: int) -> bool:
+def too_deep(piece: str, max_depth: int) -> bool:
     return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,8 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
 
     `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a
     JSON file that is one or has one under `response_template` (`tokenizer_config.json`). A grammar says itself how it
-    is called; a template is called `name`. A grammar may import what the library's own formats share.
+    is called; a template is called `name`. A grammar may import what the library's own formats share. The message that
+    a template makes of a response is what `parse_message` returns.
 
     Raises GrammarError for what cannot be used, with the line or the key, and ValueError where the name is that of
     another format. To load the same format once more does nothing. It may be called from any thread, and while other
@@ -37,12 +39,14 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
 
 def _template(template: Any, name: str | None) -> str:
     from .response_template import grammar_of
+    from .template_fields import Template
 
     if not name:
         raise ValueError("a response template has no name of its own; pass `name`")
     known = registry.normal(name)
     path = registry.grammars_folder() / f"{known}.lark"
-    return registry.add(known, grammar_of(template, known), path)
+    checked = Template(deepcopy(template), known)
+    return registry.add(known, grammar_of(checked, known), path, checked)
 
 
 def _grammar(path: Path, name: str | None) -> str:

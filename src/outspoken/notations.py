@@ -6,6 +6,7 @@ strings, the prefix of tags.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,11 @@ class JsonNotation:
     def may_begin(self, char: str) -> bool:
         """May a value of this island begin with the character?"""
         return char in self._first
+
+    @property
+    def first(self) -> str:
+        """The same as the class of a regular expression."""
+        return f"[{re.escape(''.join(sorted(self._first)))}]"
 
     def read_at(
         self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
@@ -74,6 +80,11 @@ class PythonNotation:
         """May a literal begin with the character?"""
         return char != "" and char not in ",)]}=:"
 
+    @property
+    def first(self) -> str:
+        """The same as the class of a regular expression."""
+        return r"[^,)\]}=:]"
+
     def read_at(
         self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
     ) -> tuple[Any, int, str] | None:
@@ -112,6 +123,11 @@ class SpelledNotation:
     def may_begin(self, char: str) -> bool:
         """May a value of this island begin with the character?"""
         return char != "" and char == self._first
+
+    @property
+    def first(self) -> str:
+        """The same as the class of a regular expression."""
+        return f"[{re.escape(self._first)}]"
 
     def read_at(
         self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY

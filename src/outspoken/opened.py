@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import Any
 
@@ -10,11 +11,29 @@ from .machine import Machine
 
 #: what belongs to a response, and not to what was read of it
 _OWN = frozenset(
-    {"automaton", "builder", "_depth", "header", "tools", "known", "settings", "events", "slice", "cap", "frames"}
+    [
+        "automaton",
+        "builder",
+        "_depth",
+        "_hand_on",
+        "header",
+        "tools",
+        "known",
+        "settings",
+        "events",
+        "slice",
+        "cap",
+        "frames",
+    ]
 )
 #: what is copied; any other list is empty
 _LISTS = frozenset({"chunks", "frames"})
 _PLAIN = (str, int, frozenset, type(None))
+
+
+def after_anchor(prefix: str, anchor: str) -> str:
+    """What stands in a prompt behind the last match of an anchor; all of it where there is no anchor, or no match."""
+    return prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :] if anchor else prefix
 
 
 class Opened:

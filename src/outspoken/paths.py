@@ -16,7 +16,11 @@ from typing import Any
 from .automaton import Automaton, Config, Suspect, Transition
 from .operations import FOLDS
 from .patterns import beginning
+from .prefixes import guard
 from .tables import Terminal
+
+#: An operation: the name of its handler, its argument, the group of a match that it speaks of.
+NamedOp = tuple[str, str, int]
 
 #: How many ways a step may branch, and how many terminals it may take one after another.
 _MAX_BRANCHES = 72
@@ -46,17 +50,24 @@ def folded(ops: tuple[tuple[Any, str, Any], ...]) -> tuple[tuple[Any, str, Any],
 class Path:
     """One way through a step: the operations with the groups they speak of, and where it leads.
 
-    `suspect` is set where it leads nowhere, since a closing marker seems to be missing.
+    `named` are the same operations, each by its name. `suspect` is set where the path leads nowhere, since a closing
+    marker seems to be missing.
 
     An operation is `(function, argument, group)` and is called as `function(builder, argument, match, group, base)`.
     """
 
-    __slots__ = ("ops", "target", "grows", "suspect")
+    __slots__ = ("ops", "named", "target", "grows", "suspect")
 
     def __init__(
-        self, ops: tuple[tuple[Any, str, Any], ...], target: Config, grows: bool, suspect: Suspect | None = None
+        self,
+        named: tuple[NamedOp, ...],
+        handlers: dict[str, Any],
+        target: Config,
+        grows: bool,
+        suspect: Suspect | None = None,
     ) -> None:
-        self.ops, self.target, self.grows, self.suspect = ops, target, grows, suspect
+        self.ops = folded(tuple([(handlers[name], arg, group) for name, arg, group in named]))
+        self.named, self.target, self.grows, self.suspect = named, target, grows, suspect
 
 
 class Step:
@@ -64,11 +75,13 @@ class Step:
 
     `quick` finds the first character that may begin a marker; None where any may.
     `ranks` says which number counts for a group where that is not its own.
+    `solid` is what `find` looks for, where it looks for single characters first: the white space with which a match may
+    begin, and the characters that then stand first.
     `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
     pattern with the group that its own match would have.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks", "solid")
 
     def __init__(
         self,
@@ -84,10 +97,13 @@ class Step:
         self.rivals = rivals
         self.ranks: dict[int, int] | None = None
         self.quick: Any = None
+        self.solid: tuple[str, str] | None = None
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
-            self.find, self.match = searched(source, terminals) if module is re else _both(module.compile(source))
+            self.find, self.match, self.solid = (
+                searched(source, terminals) if module is re else (*_both(module.compile(source)), None)
+            )
         elif source:
             self.match = module.compile(f"{lead}(?:{source})").match
 
@@ -117,20 +133,24 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
     `which` begins with "find" for the markers that end free text, with "match" for what stands at a place where free
     text may not, with "ahead" for the markers that are acceptable before free text only. It ends in "whole" for text
     that is all there, in "long" for the same where the text is long (another engine is faster there), in "partial" for
-    text of which more may come. "watch" is "find" that also finds what shows that a closing marker is missing.
+    text of which more may come, in "lane" for text that is all there and sound: it goes on with nothing that is only
+    there for damage. "watch" is "find" that also finds what shows that a closing marker is missing.
     """
     try:
         return config.engines[which]
     except KeyError:
         kind, mode = which.split()
         finds = kind in ("find", "watch")
-        compiler = _Compiler(config.automaton, handlers, anchored=not finds)
+        compiler = _Compiler(config.automaton, handlers, anchored=not finds, sound=mode == "lane")
         markers = config.ahead if kind == "ahead" else config.markers
-        room = 0 if mode == "partial" else _MAX_BRANCHES
-        branches = [compiler.branch(t, (), room // len(markers), _MAX_DEPTH) for t in markers]
+        if mode == "lane" and not finds:
+            markers = [t for t in markers if not t.supplied]
+        counted = [t for t in markers if not t.supplied] if mode == "lane" else markers
+        room = 0 if mode == "partial" else _MAX_BRANCHES // max(len(counted), 1)
+        branches = [compiler.branch(t, (), room, _MAX_DEPTH) for t in markers]
         if kind == "watch":
             branches += [compiler.suspect(s, config) for s in config.suspects]
-        if mode == "whole":
+        if mode in ("whole", "lane"):
             module: Any = re
         else:
             import regex as module
@@ -175,14 +195,14 @@ def _both(compiled: Any) -> tuple[Any, Any]:
     return compiled.search, compiled.match
 
 
-def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any]:
-    """What finds one of the terminals in text that is not long, and what matches one, both made fast."""
+def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any, tuple[str, str] | None]:
+    """What finds one of the terminals in text that is not long, and what matches one, both made fast; see `Step`."""
     begun = _beginnings(terminals)
     if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
-        return _both(re.compile(guarded(source, terminals)))
+        return *_both(re.compile(guarded(source, terminals))), None
     match = re.compile(source).match
     blank, solid = ["".join(sorted(part)) for part in begun]
-    return _search(match, blank, solid), match
+    return _search(match, blank, solid), match, (blank, solid)
 
 
 def _search(match: Any, blank: str, solid: str) -> Any:
@@ -216,7 +236,10 @@ def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
 def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
     """The expression that finds one of the terminals, made fast where only some characters may begin one."""
     chars = _first(terminals)
-    return f"(?={chars})(?:{source})" if chars else source
+    if not chars:
+        return source
+    more = guard([t.regex for t in terminals])
+    return f"(?={chars})(?={more})(?:{source})" if more else f"(?={chars})(?:{source})"
 
 
 def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
@@ -230,20 +253,20 @@ def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
 class _Compiler:
     """Writes the expression of one step and keeps what its groups mean."""
 
-    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, anchored: bool) -> None:
-        self._automaton = automaton
+    def __init__(self, automaton: Automaton, handlers: dict[str, Any], *, anchored: bool, sound: bool) -> None:
+        self._automaton, self._sound = automaton, sound
         self._anchored = anchored
         self._handlers = handlers
         self._groups = 0
         self.paths: dict[int, Path] = {}
         self.blank = automaton.tables.ignore
 
-    def branch(self, step: Transition, taken: tuple[tuple[Any, str, int], ...], room: int, depth: int) -> str:
+    def branch(self, step: Transition, taken: tuple[NamedOp, ...], room: int, depth: int) -> str:
         """The expression of a transition and of what may follow it, as far as there is room for it."""
         inline = step.terminal.short == "JSON_STRING"
         regex = _PLAIN_STRING if inline else step.terminal.regex
         ops: tuple[tuple[str, str], ...] = ((("island", ""),) if inline else ()) + step.after
-        following = self._onward(step.target, room, depth)
+        following = [] if self._sound and step.supplied else self._onward(step.target, room, depth)
         group = 0
         if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
             self._groups += 1
@@ -251,14 +274,14 @@ class _Compiler:
             regex = f"({regex})"
         elif "|" in regex:
             regex = f"(?:{regex})"
-        done = taken + tuple([bind(op, group, "before_", self._handlers) for op in step.before])
-        done += tuple([bind(op, group, "", self._handlers) for op in ops])
+        done = taken + tuple([named(op, group, "before_") for op in step.before])
+        done += tuple([named(op, group, "") for op in ops])
         if not done and self._is_outside(step.target):
-            done = (bind(("markup", ""), 0, "", self._handlers),)
+            done = (named(("markup", ""), 0, ""),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        self.paths[self._groups] = Path(folded(done), step.target, step.terminal.grows)
+        self.paths[self._groups] = Path(done, self._handlers, step.target, step.terminal.grows)
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
@@ -274,7 +297,7 @@ class _Compiler:
         if suspect.kind == "argument":
             self._groups += 1  # its name
         self._groups += 1
-        self.paths[self._groups] = Path((), config, False, suspect)
+        self.paths[self._groups] = Path((), self._handlers, config, False, suspect)
         return f"(?:{suspect.regex})()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
@@ -287,7 +310,8 @@ class _Compiler:
         """The transitions with which a step goes on; none where it ends."""
         if depth <= 1 or config.free or config in (self._automaton.home, self._automaton.start):
             return []
-        following = [*config.markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
+        markers = [t for t in config.markers if not (self._sound and t.supplied)]
+        following = [*markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
 
 
@@ -305,8 +329,14 @@ def bind_all(step: Transition, handlers: dict[str, Any]) -> tuple[tuple[Any, str
     return step.bound
 
 
-def bind(op: tuple[str, str], group: int, when: str, handlers: dict[str, Any]) -> tuple[Any, str, int]:
-    """The function, argument and group of an operation; `when` is "before_" for one that precedes a shift."""
+def named(op: tuple[str, str], group: int, when: str) -> NamedOp:
+    """The handler's name, the argument and the group of an operation; `when` is "before_" if it precedes a shift."""
     name, arg = op
     key = f"{name}_{arg}" if name in ("end", "field", "token") else name
-    return handlers[(when if name in ("end", "reopen") else "") + key], arg, group
+    return (when if name in ("end", "reopen") else "") + key, arg, group
+
+
+def bind(op: tuple[str, str], group: int, when: str, handlers: dict[str, Any]) -> tuple[Any, str, int]:
+    """The function, argument and group of an operation."""
+    name, arg, group = named(op, group, when)
+    return handlers[name], arg, group

@@ -126,6 +126,27 @@ def _beginning_of(op: Any, value: Any) -> tuple[set[str], set[str], bool]:
     return blank, chars - blank, bool(blank)
 
 
+def required(pattern: str) -> set[str]:
+    """Characters that stand in every match, or in what it looks ahead to."""
+    return _required(list(sre.parse(pattern)))
+
+
+def _required(items: list[Any]) -> set[str]:
+    found = set[str]()
+    for op, value in items:
+        if op is c.LITERAL:
+            found.add(chr(value))
+        elif op is c.BRANCH:
+            found |= set[str].intersection(*[_required(list(branch)) for branch in value[1]])
+        elif (
+            (op is c.ASSERT and value[0] > 0)
+            or (op in REPEATS and value[0])
+            or (op is c.SUBPATTERN and not value[1] & re.IGNORECASE)
+        ):
+            found |= _required(list(value[-1]))
+    return found
+
+
 def wide(pattern: str) -> bool:
     """May the pattern still be open where a shorter or later one has matched already?
 

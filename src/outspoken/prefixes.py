@@ -7,7 +7,8 @@ begin with, so that `<tool_call>` is tried against the few that begin so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from .patterns import REPEATS, c, sre
@@ -15,6 +16,9 @@ from .tables import Terminal
 
 #: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
 _LENGTH, _MANY, _FEW = 12, 16, 12
+
+#: How many characters of a marker, and of white space before it, a guard looks at.
+_GUARD, _BLANKS = 4, 11
 
 #: A beginning, and whether what was looked at after it goes on with it. Where it does not, anything may follow.
 _Start = tuple[str, bool]
@@ -26,37 +30,86 @@ def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
     return frozenset([text for text, _ in found])
 
 
-def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool) -> set[_Start]:
+def guard(patterns: Iterable[str]) -> str | None:
+    """A pattern that matches wherever one of several does, and rarely elsewhere; None where one may begin anyhow.
+
+    It looks at the first characters where those are letters, and behind white space.
+    """
+    direct, led = set[str](), set[str]()
+    for pattern in patterns:
+        starts = _led(pattern)
+        if " " in starts:
+            direct |= prefixes(pattern, _GUARD)  # all of it is white space
+            starts -= {" "}
+        direct |= {start for start in starts if not start.startswith(" ")}
+        led |= {start[1:] for start in starts if start.startswith(" ")}
+    if "" in direct or " " in direct:
+        return None
+    parts = [_any_of(direct)] if direct else []
+    if led:
+        parts.append(rf"\s(?:\s{{0,{_BLANKS}}}(?:{_any_of(led)})|\s{{{_BLANKS + 1}}})")
+    return "|".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _led(pattern: str) -> frozenset[str]:
+    """What every match begins with one of, with all white space at its beginning as one blank."""
+    found = _sequence(list(sre.parse(pattern)), {("", True)}, _GUARD, False, blanks=True)
+    return frozenset([text for text, _ in found])
+
+
+def _any_of(starts: set[str]) -> str:
+    """A pattern for texts: for those that begin with a letter or digit, or white space, and for the others' first."""
+    words = sorted({start for start in starts if start[0].isalnum() or start[0].isspace()})
+    chars = sorted({start[0] for start in starts.difference(words)})
+    return "|".join([*([f"[{re.escape(''.join(chars))}]"] if chars else []), *[re.escape(word) for word in words]])
+
+
+def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False) -> set[_Start]:
     for op, value in items:
         live = {start for start in starts if start[1] and len(start[0]) < length}
         if not live:
             break
         if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
             continue
-        longer = (starts - live) | _extended(op, value, live, length, folds)
+        longer = (starts - live) | _extended(op, value, live, length, folds, blanks=blanks)
         if len(longer) > _MANY:
             return {(text, False) for text, _ in starts}
         starts = longer
     return starts
 
 
-def _extended(op: Any, value: Any, starts: set[_Start], length: int, folds: bool) -> set[_Start]:
+def _extended(
+    op: Any, value: Any, starts: set[_Start], length: int, folds: bool, *, blanks: bool = False
+) -> set[_Start]:
     """The beginnings with one more item of a pattern behind them."""
     if op is c.SUBPATTERN:
-        return _sequence(list(value[-1]), starts, length, folds or bool(value[1] & re.IGNORECASE))
+        return _sequence(list(value[-1]), starts, length, folds or bool(value[1] & re.IGNORECASE), blanks=blanks)
     if op is c.BRANCH:
-        return set[_Start]().union(*[_sequence(list(branch), starts, length, folds) for branch in value[1]])
+        ways = [_sequence(list(branch), starts, length, folds, blanks=blanks) for branch in value[1]]
+        return set[_Start]().union(*ways)
     if op in REPEATS:
         low, high, body = value
-        once = _sequence(list(body), starts, length, folds)
-        again = once if high == 1 else {(text, False) for text, _ in once}
+        once = _sequence(list(body), starts, length, folds, blanks=blanks)
+        again = once if high == 1 else {(text, blanks and text == " ") for text, _ in once}
         return again if low else starts | again
+    if blanks and _is_blank(op, value):
+        return {(text, False) if text.strip() else (" ", True) for text, _ in starts}
     chars = _chars(op, value, folds)
     if op is c.IN and value == [(c.CATEGORY, c.CATEGORY_SPACE)]:
         return {(text + " ", False) for text, _ in starts}
     if chars is None:
         return {(text, False) for text, _ in starts}
     return {(text + char, True) for text, _ in starts for char in chars}
+
+
+def _is_blank(op: Any, value: Any) -> bool:
+    """Is an item white space, whichever?"""
+    items = value if op is c.IN else [(op, value)]
+    return all(
+        (kind is c.LITERAL and chr(code).isspace()) or (kind is c.CATEGORY and code is c.CATEGORY_SPACE)
+        for kind, code in items
+    )
 
 
 def _chars(op: Any, value: Any, folds: bool) -> set[str] | None:

@@ -15,7 +15,7 @@ from .events import Done, Event
 from .json_codes import CAPS, Cap
 from .machine import Machine
 from .notes import placed
-from .opened import Opened
+from .opened import Opened, after_anchor
 from .replies import Reply
 from .settings import DEFAULT, Settings, with_screen
 from .tools import Tools
@@ -92,6 +92,7 @@ class Reading:
             repair = "none" if on_error == "raise" else "strings"
         check_cap(repair)
         self.settings = settings or DEFAULT
+        self._limit = self.settings.max_chars
         self._on_error = on_error
         self.format = None if format == "auto" else registry.resolve(format)
         lenient = repair not in ("none", "notation")
@@ -108,8 +109,7 @@ class Reading:
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""
         prefix = prefix and encodable(prefix)
-        if prefix and (anchor := self._automaton.tables.header.anchor):
-            prefix = prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :]
+        prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
         self._prefix = len(prefix)
         reader = self.machine if self.format else self.detector
         self._machine = reader(self._automaton, self._builder, base=-len(prefix))
@@ -147,7 +147,7 @@ class Reading:
         if self._usual:
             self._begun(text, final=True)
         self._machine.proven = proves_end(finish_reason)
-        limit = self.settings.max_chars
+        limit = self._limit
         if len(text) > limit:
             self._machine.read(text[:limit])
             raise LimitError(limit, self._reply(text[:limit]))
@@ -160,12 +160,12 @@ class Reading:
         if self._usual and not (text := self._begun(text, final=False)):
             return
         self._length += len(text)
-        if self._length > self.settings.max_chars:
-            room = len(text) - self._length + self.settings.max_chars
+        if self._length > self._limit:
+            room = len(text) - self._length + self._limit
             if room > 0:
                 self._machine.feed(text[:room])
             self._machine.close()
-            raise LimitError(self.settings.max_chars, self._reply(self._raw()))
+            raise LimitError(self._limit, self._reply(self._raw()))
         self._machine.feed(text)
 
     def close(self, finish_reason: str | None = None) -> Reply:
@@ -242,7 +242,8 @@ class StreamParser:
         except LimitError as error:
             self.reply = error.reply
             raise
-        return self._drain()
+        events = self._events
+        return [events.pop()] if len(events) == 1 else self._drain()
 
     def close(self) -> list[Event]:
         """The response has ended, and why is not known. See `finish`."""

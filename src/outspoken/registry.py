@@ -10,13 +10,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .automaton import Automaton
 from .errors import GrammarError, UnknownFormatError
 from .header import Header, read_header
 from .sources import is_current, own_folder
 from .tables import Tables
+
+if TYPE_CHECKING:
+    from .template_fields import Template
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -31,6 +34,7 @@ class Added(NamedTuple):
 
     text: str
     tables: Tables
+    template: Template | None = None
 
 
 #: The formats that were added, by name, before and after each addition. Nothing in the list is ever changed, so that
@@ -60,8 +64,10 @@ def use(folder: Path | None) -> None:
         kept.cache_clear()
 
 
-def add(name: str, text: str, path: Path) -> str:
+def add(name: str, text: str, path: Path, template: Template | None = None) -> str:
     """Add a format, and return its name. Raises GrammarError, and ValueError where there is another of this name.
+
+    `template` is what its grammar was made of, where that was a response template.
 
     Safe while other threads parse: nothing that was made of a grammar is made anew, only the list of formats is.
     """
@@ -70,15 +76,22 @@ def add(name: str, text: str, path: Path) -> str:
     with _adding:
         added = _editions[-1]
         known = added.get(name)
-        if known is not None and known.text == text:
+        data = template.data if template is not None else None
+        if known is not None and known.text == text and data == (known.template.data if known.template else None):
             return name
         if known is not None or normal(name) in _aliases(edition()):
             raise ValueError(f"there is another format that `{name}` means")
         made = compile_text(text, path)
         if not _NAME.fullmatch(name):
             raise GrammarError(str(path), f"`{name}` is no name of a format; it is made of a-z, 0-9 and _")
-        _editions.append({**added, name: Added(text, made)})
+        _editions.append({**added, name: Added(text, made, template)})
     return name
+
+
+def template(name: str) -> Template | None:
+    """The response template that a format was made of; None where it was made of a grammar."""
+    added = _editions[-1].get(name)
+    return added.template if added is not None else None
 
 
 def edition() -> int:

@@ -13,6 +13,7 @@ from .actions import BaseAction
 from .errors import RenderError
 from .header import Header
 from .replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
+from .template_patterns import written
 from .tools import Tools
 from .values import to_json
 from .writing import Wanted, renumbered, write
@@ -132,7 +133,9 @@ def _wanted(segment: Any, header: Header, *, acts: bool) -> Wanted:
             "tool_call", "", segment.name, segment.id, 0, arguments, arguments_text=text, spelled=header.written
         )
     if isinstance(segment, Payload):
-        return Wanted("payload", name=segment.type.upper(), data=segment.data)
+        source = header.payloads.get(segment.type)
+        name = segment.type.upper() if source is None else written(source) or ""
+        return Wanted("payload", name=name, data=segment.data)
     if isinstance(segment, JsonValue):
         return Wanted("text", text=segment.raw)
     if isinstance(segment, BaseAction):

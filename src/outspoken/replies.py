@@ -77,7 +77,11 @@ class ToolCall(BaseModel):
 
 
 class Payload(BaseModel):
-    """A structured element that an application asked for by its marker (`SUGGESTED_VALUES:`)."""
+    """A structured element that an application asked for by its marker (`SUGGESTED_VALUES:`).
+
+    In a format that was made of a response template, also each field that is not text, reasoning or calls: `type` is
+    its name, `data` its text, or its value where its content is JSON.
+    """
 
     model_config = _FROZEN
 
@@ -162,7 +166,7 @@ class Reply(BaseModel):
 
     @cached_property
     def payloads(self) -> list[Payload]:
-        """The marker payloads, in order."""
+        """The payloads, in order."""
         return self._of(Payload)
 
     def _of(self, kind: type[_S]) -> list[_S]:

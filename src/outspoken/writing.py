@@ -192,6 +192,9 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
         return [(item.text, Progress(progress.item + 1)), *empty] if item and item.kind == "text" else empty
     if short == "REASONING" and item and item.kind == "think" and not progress.body:
         return [(item.text, progress._replace(body=True))]
+    if short == "ARG_VALUE" and item and item.kind == "payload":
+        is_due = progress.name and not progress.body and isinstance(item.data, str)
+        return [(item.data, progress._replace(body=True))] if is_due else []
     if short == "ARG_VALUE" and item and progress.phase == 1:
         return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
@@ -228,6 +231,8 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
     if item is None:
         return []
     short = step.terminal.short
+    if short == "PAYLOAD_NAME" and step.target.automaton.tables.header.payloads:
+        return [(item.name, progress._replace(name=True))] if item.name == step.terminal.canonical else []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
         return [(item.name, progress._replace(name=True))] if item.name else []
     if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):

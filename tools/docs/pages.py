@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 
 from outspoken import FormatInfo, formats, parse, registry
-from outspoken.detection import PLAIN, opening_markers
 from outspoken.explain import summary
 from outspoken.header import Header
+from outspoken.openers import PLAIN, opening_markers
 from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
 from tools.checkout import Checkout
 from tools.corpus import KINDS, cases

@@ -6,7 +6,7 @@ strict grammar accepts a text, `read` and `parse` have to say the same of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -54,7 +54,9 @@ class _Frame:
     id: str | None = None
     key: str = ""
     value: Any = None
+    bare: str | None = None
     arguments: dict[str, Any] | None = None
+    again: set[str] = field(default_factory=set[str])
     content: int = -1
     more: bool | None = None
 
@@ -92,6 +94,7 @@ class _Reader:
             )
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
+            self.frames[-1].bare = bare
             self.frames[-1].value = read_bare(bare, None, self.header.values)
         elif short in ISLANDS and self.frames:
             self.frames[-1].value = token.value  # the argument may end only behind its closing marker
@@ -137,8 +140,14 @@ class _Reader:
         if name == "argument":
             frame.arguments = frame.arguments or {}
             key = frame.key or f"${len(frame.arguments) + 1}"
-            self.codes += ["repeated-argument"] if key in frame.arguments else []
-            frame.arguments[key] = frame.value if value is None and frame.value is not None else value
+            given = frame.value if value is None and frame.value is not None else value
+            if key in frame.arguments and self.header.repeated:
+                before = frame.arguments[key]
+                given = [*before, given] if key in frame.again else [before, given]
+                frame.again.add(key)
+            elif key in frame.arguments:
+                self.codes.append("repeated-argument")
+            frame.arguments[key] = given
             frame.key, frame.value = "", None
         elif name == "arguments":
             frame.arguments = _arguments(value)
@@ -168,7 +177,8 @@ class _Reader:
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "payload":
-            self.segments.append(["payload", frame.name.strip().lower(), self.island])
+            data = frame.value if frame.bare is None else frame.bare
+            self.segments.append(["payload", self.header.payload(frame.name), data])
         elif kind == "json":
             self._json(frame, raw)
         elif kind == "envelope":

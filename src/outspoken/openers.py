@@ -1,0 +1,169 @@
+"""The opening markers of all formats: which formats may begin where one of them stands."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any
+
+from . import registry
+from .automaton import Automaton, Transition, order
+from .notations import notation_of
+from .prefixes import one_of, prefixes
+from .tables import Terminal
+from .trials import PLAIN
+
+#: How many characters of two markers have to be the same for both to stand at one place.
+_TOLD = 24
+#: How many formats are kept that were found at one marker.
+_KEPT = 4
+
+
+class Opening:
+    """An opening marker of a format, and what may follow it."""
+
+    __slots__ = ("name", "_step", "_match", "_partial", "__dict__")
+
+    def __init__(self, name: str, step: Transition) -> None:
+        self.name, self._step = name, step
+        self._match: Any = None
+        self._partial: Any = None
+
+    @property
+    def supplied(self) -> bool:
+        """Is another marker missing before this one?"""
+        return bool(self._step.supplied)
+
+    @property
+    def regex(self) -> str:
+        """The pattern of the marker."""
+        return self._step.terminal.regex
+
+    @cached_property
+    def _parts(self) -> tuple[str, str]:
+        """The pattern of the marker, and the one of what may follow it, with "" for anything."""
+        config = self._step.target
+        if config.free is not None:
+            return f"(?:{self.regex})", ""
+        islands = [f"(?={notation_of(t.terminal).first})" for t in config.islands]
+        following = "|".join([*[t.terminal.regex for t in config.markers], *islands, r"\Z"])
+        return f"(?:{self.regex}){config.automaton.tables.ignore}", following
+
+    @property
+    def likely(self) -> str:
+        """The pattern of the marker with more of the format behind it."""
+        return "{}(?:{})".format(*self._parts)
+
+    def at(self, text: str, pos: int) -> bool | None:
+        """Is what stands here, in text that is all there, more of the format than its marker? None without a marker."""
+        if self._match is None:
+            self._match = re.compile("{}(?:({})|)".format(*self._parts)).match
+        match = self._match(text, pos)
+        return None if match is None else bool(match.lastindex)
+
+    def may_come(self, text: str, pos: int) -> bool:
+        """Does the text, of which more may come, end within what may be the marker?"""
+        if self._partial is None:
+            import regex
+
+            self._partial = regex.compile(self.regex).match
+        match = self._partial(text, pos, partial=True)
+        return match is not None and match.partial
+
+
+class Openers:
+    """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
+
+    def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
+        self.terminals = sorted(terminals.values(), key=order)
+        self._found, self._plain = sorted(found, key=lambda o: o.name), plain
+        self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
+        #: an expression for all of them, and the number of the marker that each of its groups is
+        self.source, self.numbers = one_of(self.terminals)
+        self._groups: dict[int, list[Opening]] = {}
+        self._rivals: dict[tuple[int, str], Any] = {}
+        #: the formats that were found where the marker of a number stood, the last one first
+        self.found: dict[int, tuple[str, ...]] = {}
+
+    def owners(self, number: int) -> set[str]:
+        """The formats that have the marker of a number, from 1 on."""
+        return {o.name for o in self._found if o.regex == self.terminals[number - 1].regex}
+
+    def names(self, number: int) -> set[str]:
+        """The formats that may have a marker where the one of a number stands."""
+        return {o.name for o in self._openings(number)}
+
+    def at(self, number: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+        """The formats that have an opening marker here, where the one of a number was found, and the likely ones.
+
+        Unlikely are those for which a marker before this one is missing and, in text that is all there, those that
+        refuse what follows.
+        """
+        names: dict[str, bool] = {}
+        for opening in self._openings(number):
+            goes_on = opening.at(text, pos)
+            if goes_on is not None or (not final and opening.may_come(text, pos)):
+                likely = (goes_on or not final) and not opening.supplied
+                names[opening.name] = names.get(opening.name, False) or likely
+        return list(names), [name for name, likely in names.items() if likely]
+
+    def learn(self, number: int, name: str) -> None:
+        """A format was found where the marker of a number stood."""
+        known = self.found.get(number, ())
+        if known[:1] != (name,):
+            self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
+
+    def rivals(self, number: int, name: str) -> Any:
+        """What matches where the marker of a number was found, and another format than this one is likely, too."""
+        found = self._rivals.get((number, name))
+        if found is None:
+            others = [o for o in self._openings(number) if o.name != name and like(o.name) != name and not o.supplied]
+            found = re.compile("|".join(dict.fromkeys([o.likely for o in others])) or "(?!)").match
+            self._rivals[number, name] = found
+        return found
+
+    def _openings(self, number: int) -> list[Opening]:
+        """The openings that may stand where the marker of a number does."""
+        found = self._groups.get(number)
+        if found is None:
+            found = self._groups[number] = self._spelled_as(self.terminals[number - 1])
+        return found
+
+    def _spelled_as(self, terminal: Terminal) -> list[Opening]:
+        own = self._starts[terminal.regex]
+        spelled = {
+            regex
+            for regex, starts in self._starts.items()
+            if any(a.startswith(b) or b.startswith(a) for a in own for b in starts)
+        }
+        return [o for o in [*self._found, *self._plain] if o.regex in spelled]
+
+
+@registry.remembered
+def opening_markers(lenient: bool, edition: int) -> Openers:
+    """The opening markers of the formats in an edition; the lenient ones are those that damage leaves, too."""
+    own_steps = home_markers(registry.automaton(PLAIN, lenient=lenient))
+    known = [re.compile(step.terminal.regex) for step in own_steps]
+    codes = [step.target.free is not None and step.target.free.terminal.short == "CODE" for step in own_steps]
+    plain = [Opening(PLAIN, step) for step, is_code in zip(own_steps, codes, strict=True) if not is_code]
+    terminals: dict[str, Terminal] = {}
+    found: list[Opening] = []
+    for name in registry.names(edition):
+        for step in home_markers(registry.automaton(name, lenient=lenient)):
+            regex, written = step.terminal.regex, step.terminal.canonical.strip()
+            own = step.target.ahead or step.target.islands
+            if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
+                terminals[regex] = step.terminal
+                found.append(Opening(name, step))
+    return Openers(found, terminals, plain)
+
+
+def like(name: str) -> str:
+    """The format that spells its calls as this one does, where its header names one."""
+    return registry.automaton(name, lenient=True).tables.header.like
+
+
+def home_markers(automaton: Automaton) -> list[Transition]:
+    """The markers that may stand in a response of a format, outside of everything."""
+    home = automaton.home
+    return home.free.target.markers if home.free else home.markers

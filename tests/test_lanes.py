@@ -1,0 +1,122 @@
+"""Lanes: the functions that are made from grammars read what the machine reads, or leave it to the machine."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from outspoken import lane_detection, lanes, parse, registry
+from outspoken.lanes import Lane
+from outspoken.reading import Reading
+from outspoken.replies import Reply
+from outspoken.settings import DEFAULT
+from tests.cases import CASES, FORMATS
+
+#: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
+MACHINE_ONLY = {"suggestions", "ui_tars"}
+EXAMPLES = MACHINE_ONLY | {"json"}
+CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
+
+
+def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
+    """What the machine reads."""
+    return Reading(format_, tools, prefix, "keep", None, None, None).read(text)
+
+
+def lane(format_: str) -> Lane:
+    """A lane that has read nothing yet."""
+    return Lane(registry.automaton(format_, lenient=True))
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_lane_reads_what_the_machine_reads(format_: str) -> None:
+    read = 0
+    for case in [case for case in CASES if case.format == format_]:
+        prefix, tools = case.options.get("prefix"), case.options.get("tools")
+        found = lanes.read(case.text, format_, prefix, tools, DEFAULT)
+        if found is not None:
+            assert found == by_machine(case.text, format_, tools, prefix), str(case)
+            read += 1
+    assert read or format_ in MACHINE_ONLY
+
+
+def test_detection_by_lanes_is_what_the_detector_finds() -> None:
+    read = 0
+    for case in [case for case in CASES if not case.options.get("prefix")]:
+        tools = case.options.get("tools")
+        by_detector = by_machine(case.text, "auto", tools)  # at first a marker tells the lanes nothing
+        found = lane_detection.read(case.text, tools, DEFAULT)
+        if found is not None:
+            assert found == by_detector, str(case)
+            read += 1
+    assert read > len(CASES) // 3
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_example_is_read_by_a_lane(format_: str) -> None:
+    example = registry.header(format_).example
+    found = lanes.read(example, format_, None, None, DEFAULT)
+    assert (found is None) == (format_ in EXAMPLES)
+    assert found is None or found == by_machine(example, format_)
+
+
+def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "AFTER", 3)
+    made = lane("hermes")
+    found = [made.read(CALL, None, None, 128) for _ in range(8)]
+    assert found[:3] == [None] * 3
+    assert found[-1] == by_machine(CALL, "hermes").segments
+    assert "def lane(" in made.source
+    source = made.source
+    made.read("<think>It is rare.</think>", None, None, 128)
+    assert made.source == source  # one text makes no habit
+
+
+def test_a_lane_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MOST", 4)
+    made = lane("hermes")
+    assert made.read("Hello.", None, None, 128) == by_machine("Hello.", "hermes").segments
+    assert made.read(f"Hello.\n{CALL}", None, None, 128) is not None
+    source = made.source
+    assert made.read(f"<think>Mosses?</think>{CALL}{CALL}", None, None, 128) is None
+    assert made.source == source
+    assert parse(f"<think>Mosses?</think>{CALL}{CALL}", "hermes").reasoning == "Mosses?"
+
+
+def test_threads_share_a_lane() -> None:
+    made = lane("glm_4_5")
+    texts = [case.text for case in CASES if case.format == "glm_4_5"]
+
+    def read(text: str) -> list[Any] | None:
+        return made.read(text, None, None, 128)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(read, texts * 4))
+    for text, segments in zip(texts * 4, found, strict=True):
+        assert segments is None or segments == by_machine(text, "glm_4_5").segments
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL.replace("look_up", "unknown"),
+        CALL[:-12],
+        CALL.replace('"}', '",}'),
+        CALL.replace("Mosses", "Mosses\ud800"),
+        '<tool_call>\n{"name": "look_up", "arguments": "{}"}\n</tool_call>',
+    ],
+)
+def test_what_is_not_sound_is_left_to_the_machine(text: str) -> None:
+    tools = [{"name": "look_up", "parameters": {"type": "object"}}]
+    assert lanes.read(text, "hermes", None, tools, DEFAULT) is None
+    assert parse(text, "hermes", tools=tools) == by_machine(text, "hermes", tools)
+
+
+def test_places_are_counted_from_the_response_on_where_its_prompt_opened_something() -> None:
+    text = "Mosses.</think>\n\nHello."
+    found = lanes.read(text, "deepseek_r1", None, None, DEFAULT)
+    assert found is not None
+    assert found == by_machine(text, "deepseek_r1")
+    assert [s.span for s in found.segments] == [(0, 7), (17, 23)]
