@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         read_api_response,
         require_actions,
     )
+    from .cache import CacheInfo, ResponseCache
+    from .categories import ErrorCategory
     from .diagnostics import Diagnostic, Repair
     from .errors import (
         GrammarError,
@@ -48,10 +50,13 @@ if TYPE_CHECKING:
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
     from .messages import parse_message
+    from .processed import ParserConfig, Processed, RetryRequest
+    from .processing import ResponseProcessor
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
     from .settings import Settings
+    from .stats import ParseStats
     from .tools import Tools
 
 _HOMES = {
@@ -69,6 +74,8 @@ _HOMES = {
         "read_api_response",
         "require_actions",
     ],
+    "cache": ["CacheInfo", "ResponseCache"],
+    "categories": ["ErrorCategory"],
     "diagnostics": ["Diagnostic", "Repair"],
     "errors": [
         "GrammarError",
@@ -97,10 +104,13 @@ _HOMES = {
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
     "messages": ["parse_message"],
+    "processed": ["ParserConfig", "Processed", "RetryRequest"],
+    "processing": ["ResponseProcessor"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
     "settings": ["Settings"],
+    "stats": ["ParseStats"],
     "tools": ["Tools"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -110,9 +120,11 @@ __all__ = [
     "ActionParsed",
     "ApiResponse",
     "ApiResponseError",
+    "CacheInfo",
     "Candidate",
     "Diagnostic",
     "Done",
+    "ErrorCategory",
     "Event",
     "FormatInfo",
     "GrammarError",
@@ -127,14 +139,20 @@ __all__ = [
     "LimitError",
     "MessageError",
     "OutspokenError",
+    "ParseStats",
+    "ParserConfig",
     "Payload",
     "PayloadParsed",
+    "Processed",
     "Reasoning",
     "ReasoningDelta",
     "RenderError",
     "Repair",
     "Reply",
+    "ResponseCache",
     "ResponseError",
+    "ResponseProcessor",
+    "RetryRequest",
     "Segment",
     "Settings",
     "StreamClosedError",
