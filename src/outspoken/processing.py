@@ -32,9 +32,10 @@ class ResponseProcessor:
     """Reads responses as `parse` does, decides which are of use, and keeps count.
 
     `config` says how (`ParserConfig`), `settings` sets the limits of the reader. `tools` are those of all responses for
-    which no others are given; they must not be changed afterwards. `checks` are functions of a reply and of the context of its response; what they find
-    counts like what the reader itself finds. `cache` may be shared between processors; without one, every response is
-    read. `stats` counts every response, those of retries and of the cache, too; it may be shared as well.
+    which no others are given; they must not be changed afterwards. `checks` are functions of a reply and of the context
+    of its response; what they find counts like what the reader itself finds. `cache` may be shared between processors;
+    without one, every response is read. `stats` counts every response, those of retries and of the cache, too; it may
+    be shared as well.
 
     A processor may be used from several threads at once.
     """

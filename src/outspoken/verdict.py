@@ -10,6 +10,8 @@ from .categories import categories_of
 from .construct import construct
 from .detection import PLAIN
 from .diagnostics import Diagnostic
+from .json_codes import NOTES as JSON_NOTES
+from .json_reading import read_json
 from .notes import Note, placed
 from .processed import Check, Expect, ParserConfig, Processed, null_action
 from .replies import Reply, ToolCall
@@ -19,6 +21,7 @@ from .stats import Outcome
 from .tools import Tools
 from .values import fits
 
+_OPENERS = frozenset("{[")
 _WANTED: dict[Expect, str] = {
     "anything": "nothing in the response can be used",
     "tool_calls": "the response has no tool call that can be used",
@@ -32,7 +35,7 @@ def judge(asked: Question, config: ParserConfig, settings: Settings, checks: Ite
     """Read a response, check it, and decide. Where it is of no use, `route` is not decided yet."""
     found = find(asked, config, settings)
     reply = found.reply
-    notes = [*_remarks(asked, found, config.expect), *_arguments(reply, asked.tools)]
+    notes = [*_remarks(asked, found, config.expect, settings), *_arguments(reply, asked.tools)]
     checked = [d for check in checks for d in check(reply, asked.context)]
     problems = tuple([d for d in (*reply.diagnostics, *placed(notes, reply.raw), *checked) if d.severity != "note"])
     clean = found.route == "primary" and not problems
@@ -74,7 +77,7 @@ def _actions(reply: Reply, config: ParserConfig, outcome: Outcome, problems: tup
     return found
 
 
-def _remarks(asked: Question, found: Found, expect: Expect) -> Iterator[Note]:
+def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) -> Iterator[Note]:
     """What is to be said of a response besides what its reader says."""
     reply, reason = found.reply, asked.reason
     end = (len(reply.raw), len(reply.raw))
@@ -86,12 +89,22 @@ def _remarks(asked: Question, found: Found, expect: Expect) -> Iterator[Note]:
     if reason in FILTER:
         severity = "warning" if found.usable else "error"
         yield Note("content-filter", NOTES["content-filter"], end, severity, reply.format)
+    if found.usable and found.route == "primary" and expect == "json":
+        yield from _cut_json(reply, settings)
     if found.usable or reply.status in ("truncated", "invalid"):
         return
     if reply.raw.strip():
         yield Note("nothing-usable", _WANTED[expect], (0, len(reply.raw)), "error", reply.format)
     else:
         yield Note("empty-response", NOTES["empty-response"], end, "error", reply.format)
+
+
+def _cut_json(reply: Reply, settings: Settings) -> Iterator[Note]:
+    """A value that breaks off behind those that are complete is plain text to a reader that wants no JSON."""
+    if any(s.kind == "text" and not _OPENERS.isdisjoint(s.text) for s in reply.segments):
+        read = read_json(reply.raw, settings=settings)
+        if read.status == "truncated":
+            yield Note("cut-json", JSON_NOTES["cut-json"], (read.spans[-1][0], len(reply.raw)), "error", reply.format)
 
 
 def _unsound(found: Found) -> Note:
