@@ -87,7 +87,7 @@ def _response(line: str, place: str) -> Response:
     except (RecursionError, ValueError):
         raise BadLine("this is not JSON") from None
     if not isinstance(data, dict):
-        raise BadLine(f"this is a {type(data).__name__}; expected an object with `text` or `response`")
+        raise BadLine(f"this is {_kind(data)}; expected an object with `text` or `response`")
     known = cast("dict[str, Any]", data)
     key = next((key for key in _KEYS if key in known), None)
     if key is None:

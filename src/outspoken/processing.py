@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from itertools import count
+from pickle import PicklingError
 from typing import Any
 
 from . import registry
@@ -26,6 +28,8 @@ _log = logging.getLogger("outspoken")
 #: The longest line that the log is told of a response.
 _LOGGED = 300
 _numbers = count(1)
+#: What pickle raises for what it cannot take.
+_UNPICKLED = (PicklingError, AttributeError, TypeError, RecursionError)
 
 
 class ResponseProcessor:
@@ -151,7 +155,8 @@ class ResponseProcessor:
         found = self.cache.get_parsed_response(key)
         if found is None:
             found = judge(asked, self.config, self._settings, self._checks)
-            self.cache.cache_parsed_response(key, found)
+            with suppress(*_UNPICKLED):  # what a check adds may be of any class
+                self.cache.cache_parsed_response(key, found)
         return found
 
     def _key(self, asked: Question) -> str | None:
