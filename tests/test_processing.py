@@ -121,25 +121,25 @@ def test_what_is_said_of_every_case_agrees_with_itself(recovery: bool, strict: b
     processor = ResponseProcessor(
         ParserConfig(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
     )
-    for case in CASES[::7]:
+    for case in CASES[::20]:
         found = processor.process(case.text, case.format)
         assert (found.outcome == "success") == (not found.problems) == (not found.categories)
         assert found.needs_retry == (found.outcome == "failed")
         assert found.outcome != "failed" or not found.tool_calls
         assert found.outcome != "recovered" or not strict
         assert all(action.status in ("ok", "repaired") for action in found.actions)
-    assert sum(processor.stats.counts().values()) == len(CASES[::7])
+    assert sum(processor.stats.counts().values()) == len(CASES[::20])
     assert min(processor.stats.counts().values()) > 0 or strict
 
 
 def test_a_sound_case_is_a_success_if_there_is_more_in_it_than_thoughts() -> None:
     processor = ResponseProcessor(QUIET)
-    sound = [case for case in CASES if case.kind == "ok"]
+    sound = [case for case in CASES if case.kind == "ok"][::4]
     for case in sound:
         found = processor.process(case.text, case.format, **case.options)
         thoughts = {s.kind for s in found.reply.segments} <= {"reasoning"} or not case.text.strip()
         assert found.outcome == ("failed" if thoughts else "success"), str(case)
-    assert processor.stats.counts()["success"] > 0.9 * len(sound) > 500
+    assert processor.stats.counts()["success"] > 0.9 * len(sound) > 150
 
 
 # the settings of the seed

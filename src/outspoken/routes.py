@@ -67,7 +67,7 @@ def _readings(asked: Question, config: ParserConfig, settings: Settings | None) 
     if asked.format != "auto":
         yield "fallback", parse(text, "auto", repair="heuristic", **known)
     if config.expect == "json":
-        yield "fallback", _json_reply(text, settings)
+        yield "fallback", _json_reply(first, settings)
 
 
 def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
@@ -87,8 +87,9 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
     return text and reply.status in _SOUND and (bool(reply.text.strip()) or reply.envelope)
 
 
-def _json_reply(text: str, settings: Settings | None) -> Reply:
-    """The JSON of a text, as far as it is complete, on whichever rung of the ladder it can be read."""
+def _json_reply(reply: Reply, settings: Settings | None) -> Reply:
+    """A reply with the JSON of its text, as far as it is complete, on whichever rung of the ladder it can be read."""
+    text = reply.raw
     read = read_json(text, settings=settings)
     complete = len(read.values) - (read.status == "truncated")
     segments: list[Segment] = []
@@ -99,7 +100,7 @@ def _json_reply(text: str, settings: Settings | None) -> Reply:
         pos = end
     segments += _text(text, pos, len(text))
     values: dict[str, Any] = {name: field.get_default(call_default_factory=True) for name, field in _FIELDS.items()}
-    values |= {"raw": text, "format": "json", "segments": segments, "status": read.status}
+    values |= {"raw": text, "format": reply.format, "segments": segments, "status": read.status}
     return construct(Reply, {**values, "diagnostics": list(read.diagnostics), "repairs": list(read.repairs)})
 
 
