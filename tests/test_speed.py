@@ -10,8 +10,10 @@ import regex
 
 from outspoken import StreamParser, parse, registry
 from outspoken.notations import notation
+from outspoken.openers import opening_markers
 from outspoken.paths import guarded, quick, searched
-from outspoken.patterns import beginning, first
+from outspoken.patterns import beginning, first, required
+from outspoken.prefixes import guard
 from outspoken.shapes import Shape
 from tests.cases import CASES, FORMATS
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -30,7 +32,7 @@ def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
     find, _, _ = searched(source, terminals)
-    plain = re.compile(guarded(source, terminals))
+    plain = re.compile(source)
     texts = [case.text for case in CASES if case.format == format_]
     assert texts
     for text in [*texts, *[re.sub("[ \n]", " \n\n ", t) for t in texts]]:
@@ -41,6 +43,49 @@ def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None
             assert found.span() == wanted_match.span()
             pos = wanted_match.start() + 1
         assert find(text, pos) is None
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_markers_of_all_formats_are_found_where_they_are_unguarded(format_: str) -> None:
+    openers = opening_markers(True, registry.edition())
+    find = re.compile(guarded(openers.source, openers.terminals)).search
+    plain = re.compile(openers.source)
+    for text in [case.text for case in CASES if case.format == format_]:
+        spaced = re.sub(r"(?<=\w) (?=\w)", "\n" + " " * (len(text) % 15), text)
+        for one in (text, spaced):
+            pos: int | None = 0
+            while pos is not None:
+                found, wanted_match = find(one, pos), plain.search(one, pos)
+                assert found == wanted_match or (found and wanted_match and found.span() == wanted_match.span())
+                pos = wanted_match.start() + 1 if wanted_match else None
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["<call>", "to="], "[<]|to="),
+        ([r"\s{0,4}to=", "<a>"], r"[<]|to=|\s(?:\s{0,11}(?:to=)|\s{12})"),
+        (["\n\n(?=A)"], "\\\n\\\n"),
+        ([r"[^<]a"], None),
+        ([r"\s+"], None),
+    ],
+)
+def test_what_guards_the_search(patterns: list[str], expected: str | None) -> None:
+    assert guard(patterns) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "chars"),
+    [
+        ("<a>|</a>", "<>a"),
+        (r"\s{0,4}to=(?=x{1,9}<)", "to=x<"),
+        ("(?i:x)y?", ""),
+        (r"(?<!z)[ab]c", "c"),
+        ("(?:a|b)", ""),
+    ],
+)
+def test_what_a_match_needs(pattern: str, chars: str) -> None:
+    assert required(pattern) == set(chars)
 
 
 @pytest.mark.parametrize("format_", FORMATS)

@@ -112,12 +112,14 @@ class CallBuilder(Builder):
         if frame.bare is None:
             frame.bare = []
         frame.bare.append(piece)
-        if self.events is None:
+        events = self.events
+        if events is None:
             return
-        if frame.sending and frame.parts is not None:
+        if frame.sending:
+            parts: Any = frame.parts
             text = encode_basestring(piece)[1:-1]
-            frame.parts.append(text)
-            self.events.append(ToolCallDelta(frame.index, text))
+            parts.append(text)
+            events.append(ToolCallDelta(frame.index, text))
             return
         if frame.index < 0 or len(frame.head) == 8:
             return

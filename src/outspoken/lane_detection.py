@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import paths, registry
+from . import lanes, paths, registry
 from .detection import watch
 from .lanes import Lane, is_encodable, lane_of, reply_of, segment
 from .openers import Openers, like, opening_markers
@@ -28,7 +28,6 @@ class _Plain(NamedTuple):
     find: Any
     #: the groups of `find` from this one on are plain text's own markers
     own: int
-    long: Any
     ahead: Any
     lane: Lane
 
@@ -42,129 +41,140 @@ class _Read(NamedTuple):
     after_text: bool
 
 
+#: how many texts were read in an edition of the formats, as long as they are few
+_seen: dict[int, int] = {}
+
+
 @registry.remembered
 def _plain(edition: int) -> _Plain:
     lane = lane_of(PLAIN, edition)
     start = lane.automaton.start
     openers = opening_markers(True, edition)
-    short, long = watch("find whole", True, edition), watch("find long", True, edition)
+    find = watch("find whole", True, edition).find
     ahead = paths.step(start, "ahead whole", HANDLERS).match if start.ahead else None
-    return _Plain(edition, openers, short.find, len(openers.numbers) + 1, long.find, ahead, lane)
+    return _Plain(edition, openers, find, len(openers.numbers) + 1, ahead, lane)
 
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a whole text; None where only the detector can tell."""
-    plain = _plain(registry.edition())
+    edition = registry.edition()
+    if _seen.get(edition, 0) < lanes.AFTER:
+        _seen[edition] = _seen.get(edition, 0) + 1
+        return None
     if len(text) > settings.max_chars or not is_encodable(text):
         return None
-    given = Tools.of(tools)
-    segments: list[Any] = []
-    detected: str | None = None
-    pos, length, after = 0, len(text), True
-    if plain.ahead is not None and plain.ahead(text, 0) is not None:
-        head = plain.lane.read_head(text, given, settings.max_depth)
-        if head.__class__ is not tuple:
-            return None
-        segments, pos, _, after = head
-    trims = own = plain.lane.automaton.trims
-    while pos < length:
-        match = (plain.find if length - pos <= LONG else plain.long)(text, pos)
-        start = length if match is None else match.start()
-        piece = text[pos:start]
-        if pos and not after and "TEXT" in trims:
-            piece = piece.lstrip(BLANK)
-            pos = start - len(piece)
-        if match is None:
-            _add(segments, piece, pos)
-            break
-        if match.lastindex >= plain.own:
-            said = pos + len(piece.rstrip(BLANK))
-            found = _own(plain.lane, text, start, said, after or said > pos, given, settings.max_depth)
-        else:
-            found = _segment(plain, text, match, given, settings.max_depth, detected)
-        if found is None:
-            return None
-        trims = found.lane.automaton.trims if found.lane is not plain.lane else trims
-        _add(
-            segments, piece.rstrip(BLANK) if "TEXT" in (trims if found.lane is not plain.lane else own) else piece, pos
-        )
+    reader = _Reader(text, Tools.of(tools), settings.max_depth, _plain(edition))
+    return reply_of(text, reader.detected, reader.segments) if reader.read() else None
+
+
+class _Reader:
+    """Reads one text. `segments` are what it found so far, `detected` is the first format among them."""
+
+    __slots__ = ("text", "tools", "depth", "plain", "segments", "detected", "_pos", "_after", "_trims")
+
+    def __init__(self, text: str, tools: Tools | None, depth: int, plain: _Plain) -> None:
+        self.text, self.tools, self.depth, self.plain = text, tools, depth, plain
+        self.segments: list[Any] = []
+        self.detected: str | None = None
+        self._pos, self._after, self._trims = 0, True, plain.lane.automaton.trims
+
+    def read(self) -> bool:
+        """Was all of the text read?"""
+        plain, text, length = self.plain, self.text, len(self.text)
+        if plain.ahead is not None and plain.ahead(text, 0) is not None:
+            head = plain.lane.read_head(text, self.tools, self.depth)
+            if head.__class__ is not tuple:
+                return False
+            self.segments, self._pos, _, self._after = head
+        while self._pos < length:
+            pos = self._pos
+            find = plain.find if length - pos <= LONG else watch("find long", True, plain.edition).find
+            match = find(text, pos)
+            start = length if match is None else match.start()
+            piece = text[pos:start]
+            if pos and not self._after and "TEXT" in self._trims:
+                piece = piece.lstrip(BLANK)
+                pos = start - len(piece)
+            if match is None:
+                self._add(piece, pos)
+                return True
+            found = self._found(match, piece, pos)
+            if found is None:
+                return False
+            self._take(found, piece, pos)
+        return True
+
+    def _found(self, match: Any, piece: str, pos: int) -> _Read | None:
+        """What stands at a marker; None where that is not certain."""
+        start: int = match.start()
+        if match.lastindex >= self.plain.own:
+            lane, said = self.plain.lane, pos + len(piece.rstrip(BLANK))
+            found = lane.read_on(self.text, start, self.tools, self.depth, said, self._after or said > pos)
+            return _Read(lane, found[0], found[1], found[3]) if found.__class__ is tuple else None
+        plain = self.plain
+        group: int = match.lastindex
+        number = plain.openers.numbers[group - 1]
+        for name in plain.openers.found.get(number, ()):
+            if plain.openers.rivals(number, name)(self.text, start) is None:
+                lane = lane_of(name, plain.edition)
+                found = lane.read_segment(self.text, start, self.tools, self.depth)
+                if found.__class__ is tuple:
+                    return self._told(lane, found, start)
+                break
+        return self._best(number, start)
+
+    def _best(self, number: int, start: int) -> _Read | None:
+        """What the best of several likely formats makes of a segment; None where a lane cannot tell."""
+        names, likely = self.plain.openers.at(number, self.text, start, final=True)
+        likely = likely or names
+        likely = [name for name in likely if like(name) not in likely]
+        for candidates in (likely, [name for name in names if name not in likely]):
+            sound: list[tuple[Any, Lane, Any]] = []
+            for name in candidates:
+                lane = lane_of(name, self.plain.edition)
+                found = lane.read_segment(self.text, start, self.tools, self.depth)
+                if found is None or found is True:
+                    return None
+                if found is not False:
+                    nothing = all(s.__class__ is Text for s in found[0])
+                    rank = nothing, -found[1], name != self.detected, name != PLAIN, bool(like(name)), name
+                    sound.append((rank, lane, found))
+            if sound:
+                _, lane, found = min(sound)
+                return self._told(lane, found, start)
+        return None
+
+    def _told(self, lane: Lane, found: Any, start: int) -> _Read | None:
+        """A segment that was read; None where it is no more than its text."""
+        segments, end, _, after = found
+        for made in segments:
+            if made.__class__ is not Text:
+                return _Read(lane, segments, end, after)
+        said = "".join([made.text for made in segments])
+        return None if said == self.text[start:end] else _Read(lane, segments, end, after)
+
+    def _take(self, found: _Read, piece: str, pos: int) -> None:
+        """Take over the text before a segment, and the segment."""
+        lane, plain = found.lane, self.plain.lane
+        trims = lane.automaton.trims
+        if lane is not plain:
+            self._trims = trims
+            self.detected = self.detected or lane.format
+        self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
         for made in found.segments:
             if made.__class__ is Text:
-                _add(segments, made.text, made.span[0])
+                self._add(made.text, made.span[0])
             else:
-                segments.append(made)
-        pos, after = found.end, found.after_text
-        if detected is None and found.lane is not plain.lane:
-            detected = found.lane.format
-    return reply_of(text, detected, segments)
+                self.segments.append(made)
+        self._pos, self._after = found.end, found.after_text
 
-
-def _add(segments: list[Any], piece: str, start: int) -> None:
-    """Add text that stands at a place to the segments, or to the text before it."""
-    if not piece:
-        return
-    end = start + len(piece)
-    last = segments[-1] if segments else None
-    if last is not None and last.__class__ is Text and last.span[1] == start:
-        segments[-1] = segment(1, last.text + piece, last.span[0], end)
-    else:
-        segments.append(segment(1, piece, start, end))
-
-
-def _own(lane: Lane, text: str, start: int, said: int, after: bool, tools: Tools | None, depth: int) -> _Read | None:
-    """What stands at plain text's own marker; None where that is not certain."""
-    found = lane.read_on(text, start, tools, depth, said, after)
-    return _Read(lane, found[0], found[1], found[3]) if found.__class__ is tuple else None
-
-
-def _segment(
-    plain: _Plain, text: str, match: Any, tools: Tools | None, depth: int, detected: str | None
-) -> _Read | None:
-    """What stands at a marker; None where that is not certain."""
-    start: int = match.start()
-    group: int = match.lastindex
-    number = plain.openers.numbers[group - 1]
-    for name in plain.openers.found.get(number, ()):
-        if plain.openers.rivals(number, name)(text, start) is None:
-            lane = lane_of(name, plain.edition)
-            found = lane.read_segment(text, start, tools, depth)
-            if found.__class__ is tuple:
-                return _told(lane, found, text, start)
-            break
-    return _best(plain, number, text, start, tools, depth, detected)
-
-
-def _best(
-    plain: _Plain, number: int, text: str, start: int, tools: Tools | None, depth: int, detected: str | None
-) -> _Read | None:
-    """What the best of several likely formats makes of a segment; None where a lane cannot tell."""
-    names, likely = plain.openers.at(number, text, start, final=True)
-    likely = likely or names
-    likely = [name for name in likely if like(name) not in likely]
-    for candidates in (likely, [name for name in names if name not in likely]):
-        sound: list[tuple[Any, Lane, Any]] = []
-        for name in candidates:
-            lane = lane_of(name, plain.edition)
-            found = lane.read_segment(text, start, tools, depth)
-            if found is None or found is True:
-                return None
-            if found is not False:
-                nothing = all(s.kind == "text" for s in found[0])
-                rank = nothing, -found[1], name != detected, name != PLAIN, bool(like(name)), name
-                sound.append((rank, lane, found))
-        if sound:
-            _, lane, found = min(sound)
-            return _told(lane, found, text, start)
-    return None
-
-
-def _told(lane: Lane, found: Any, text: str, start: int) -> _Read | None:
-    """A segment that was read; None where it is no more than its text."""
-    if found.__class__ is not tuple:
-        return None
-    segments, end, _, after = found
-    for made in segments:
-        if made.__class__ is not Text:
-            return _Read(lane, segments, end, after)
-    said = "".join([made.text for made in segments])
-    return None if said == text[start:end] else _Read(lane, segments, end, after)
+    def _add(self, piece: str, start: int) -> None:
+        """Add text that stands at a place to the segments, or to the text before it."""
+        if not piece:
+            return
+        end = start + len(piece)
+        last = self.segments[-1] if self.segments else None
+        if last is not None and last.__class__ is Text and last.span[1] == start:
+            self.segments[-1] = segment(1, last.text + piece, last.span[0], end)
+        else:
+            self.segments.append(segment(1, piece, start, end))

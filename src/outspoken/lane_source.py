@@ -50,6 +50,11 @@ class Way(NamedTuple):
 Part = State | Way
 
 
+def roots_of(automaton: Automaton) -> list[State]:
+    """The states in which a lane is entered: at the beginning of a text, and at an opening marker."""
+    return [State(automaton.start, (), False), State(automaton.home, (), True, True)]
+
+
 class LaneSource(LaneOperations):
     """Writes the function for the parts that are wanted; `numbers` gets the parts that are missing, too.
 

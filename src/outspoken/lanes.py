@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from json.encoder import encode_basestring
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import registry
 from .automaton import Automaton
 from .construct import construct, given, make, set_extra, set_given, set_private, set_values
 from .islands import encodable, read_at, scan_once, too_deep
-from .lane_source import LaneSource, Part, State
 from .replies import Reasoning, Reply, Text, ToolCall
 from .settings import Settings
 from .shapes import ANY, shape_of
 from .sprint import BLANKS
 from .tools import Tools
 from .values import fits, read_bare, to_json
+
+if TYPE_CHECKING:
+    from .lane_source import Part
 
 #: A lane is made for a format that was read so many times, and learns a way that was met so many times.
 AFTER = 3
@@ -76,8 +78,8 @@ _NAMES: dict[str, Any] = {
 class Entry(NamedTuple):
     """Where and how a lane is entered: the place, the state, and what is read.
 
-    `opened` is how much of the text stood in the prompt. Everything up to `safe` was said; `after` tells whether what
-    was said last is text.
+    The state is 0 for the beginning of a text, 1 for an opening marker. `opened` is how much of the text stood in the
+    prompt. Everything up to `safe` was said; `after` tells whether what was said last is text.
     """
 
     pos: int
@@ -105,10 +107,9 @@ class Lane:
         #: the name of the format
         self.format = automaton.tables.header.format
         self._opened = automaton.tables.header.opened
-        self._roots = [State(automaton.start, (), False), State(automaton.home, (), True, True)]
-        self._made = _Made({state: number for number, state in enumerate(self._roots)}, frozenset(), None, "")
+        self._made = _Made({}, frozenset(), None, "")
         self._seen = 0
-        self._missed: dict[Part, int] = {}
+        self._missed: dict[int, int] = {}
         self._learning = Lock()
 
     @property
@@ -154,8 +155,7 @@ class Lane:
             if found.__class__ is not int:  # True and False are of another class
                 return found
             if not learning:
-                part = next(part for part, number in made.numbers.items() if number == found)
-                missed = self._missed[part] = self._missed.get(part, 0) + 1
+                missed = self._missed[found] = self._missed.get(found, 0) + 1
                 if missed < AFTER * (1 + len(made.wanted) // STEP) or len(made.wanted) >= MOST:
                     return None
                 learning = True
@@ -163,13 +163,16 @@ class Lane:
 
     def _learn(self, made: _Made, missing: int) -> _Made:
         """Make the function anew, with a part that it did not have."""
+        from .lane_source import LaneSource, roots_of
+
         with self._learning:
             if self._made is not made:
                 return self._made  # another thread was faster
-            numbers = dict(made.numbers)
+            roots = roots_of(self.automaton)
+            numbers = dict(made.numbers) or {state: number for number, state in enumerate(roots)}
             wanted = made.wanted | {next(part for part, number in numbers.items() if number == missing)}
-            counts = LaneSource(self.automaton, numbers, wanted, self._roots).counts
-            written = LaneSource(self.automaton, numbers, wanted, self._roots, counts)
+            counts = LaneSource(self.automaton, numbers, wanted, roots).counts
+            written = LaneSource(self.automaton, numbers, wanted, roots, counts)
             scope = {**_NAMES, **written.names}
             exec(compile(written.source, f"<lane of {self.format}>", "exec"), scope)
             self._made = _Made(numbers, wanted, scope["lane"], written.source)

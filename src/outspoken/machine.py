@@ -11,6 +11,7 @@ from typing import Any
 
 from . import paths
 from .automaton import Config, Transition
+from .buffer import LEFT
 from .islands import NotJson
 from .notations import notation_of
 from .operations import FREE, HANDLERS, Place
@@ -27,6 +28,9 @@ class Machine(Salvager):
 
     #: see `_plain_inside`; None after anything else than a piece was read
     _inner: Any = None
+    #: where `_inner` is about free text: what is told of more of it, and whether white space at its end is held
+    _hand_on: Any = None
+    _trims_end = False
 
     # reading
 
@@ -73,27 +77,33 @@ class Machine(Salvager):
             return None
         if self._damage is not None or self._suspect is not None:
             return None
+        role = free.terminal.short
+        self._hand_on, self._trims_end = FREE[role].__get__(self.builder), role in self._trims
         quick, held = self._step(free, "find partial").quick, self.buffer[self.pos :]
         return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
 
     def _go_on(self, chunk: str) -> None:
         """A piece is more of the free text or of the island that is being read; white space at its end may be held."""
-        island, free = self._island, self.config.free
-        held = self.buffer[self.pos :]
-        start = self.add_read(chunk)
+        island = self._island
+        buffer, start = self.buffer, self.length
+        held = buffer[self.pos :]
+        self.chunks.append(chunk)  # written out what `add_read` does, since most pieces come here
+        self.buffer = buffer = buffer[-LEFT:] + chunk
+        self.length = length = start + len(chunk)
+        self.pos = self.scan = pos = len(buffer)
+        self.base = length - pos
         if island is not None:
             island.pieces.append(chunk)
             if island.step.role == "arguments" and island.pieces[0][0] == "{":
                 self.builder.island_piece("arguments", chunk)
-        elif free is not None:
-            role = free.terminal.short
+        else:
             if held:
                 chunk, start = held + chunk, start - len(held)
-            if chunk[-1] in BLANK and role in self._trims:
+            if self._trims_end and chunk[-1] in BLANK:
                 text = chunk.rstrip(BLANK)
                 self.pos -= len(chunk) - len(text)
                 chunk = text
-            FREE[role](self.builder, chunk, start, start + len(chunk))
+            self._hand_on(chunk, start, start + len(chunk))
 
     def _feed(self, chunk: str, *, fresh: bool) -> None:
         """Read a piece; where it is `fresh`, nobody has looked at it yet."""

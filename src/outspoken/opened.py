@@ -11,7 +11,20 @@ from .machine import Machine
 
 #: what belongs to a response, and not to what was read of it
 _OWN = frozenset(
-    {"automaton", "builder", "_depth", "header", "tools", "known", "settings", "events", "slice", "cap", "frames"}
+    [
+        "automaton",
+        "builder",
+        "_depth",
+        "_hand_on",
+        "header",
+        "tools",
+        "known",
+        "settings",
+        "events",
+        "slice",
+        "cap",
+        "frames",
+    ]
 )
 #: what is copied; any other list is empty
 _LISTS = frozenset({"chunks", "frames"})

@@ -138,7 +138,11 @@ def _required(items: list[Any]) -> set[str]:
             found.add(chr(value))
         elif op is c.BRANCH:
             found |= set[str].intersection(*[_required(list(branch)) for branch in value[1]])
-        elif op is c.ASSERT or (op in REPEATS and value[0]) or (op is c.SUBPATTERN and not value[1] & re.IGNORECASE):
+        elif (
+            (op is c.ASSERT and value[0] > 0)
+            or (op in REPEATS and value[0])
+            or (op is c.SUBPATTERN and not value[1] & re.IGNORECASE)
+        ):
             found |= _required(list(value[-1]))
     return found
 

@@ -91,7 +91,7 @@ def _extended(
     if op in REPEATS:
         low, high, body = value
         once = _sequence(list(body), starts, length, folds, blanks=blanks)
-        again = once if high == 1 else {(text, text == " ") for text, _ in once}
+        again = once if high == 1 else {(text, blanks and text == " ") for text, _ in once}
         return again if low else starts | again
     if blanks and _is_blank(op, value):
         return {(text, False) if text.strip() else (" ", True) for text, _ in starts}

@@ -89,6 +89,7 @@ class Reading:
             repair = "none" if on_error == "raise" else "strings"
         check_cap(repair)
         self.settings = settings or DEFAULT
+        self._limit = self.settings.max_chars
         self._on_error = on_error
         self.format = None if format == "auto" else registry.resolve(format)
         lenient = repair not in ("none", "notation")
@@ -143,7 +144,7 @@ class Reading:
         if self._usual:
             self._begun(text, final=True)
         self._machine.proven = proves_end(finish_reason)
-        limit = self.settings.max_chars
+        limit = self._limit
         if len(text) > limit:
             self._machine.read(text[:limit])
             raise LimitError(limit, self._reply(text[:limit]))
@@ -156,12 +157,12 @@ class Reading:
         if self._usual and not (text := self._begun(text, final=False)):
             return
         self._length += len(text)
-        if self._length > self.settings.max_chars:
-            room = len(text) - self._length + self.settings.max_chars
+        if self._length > self._limit:
+            room = len(text) - self._length + self._limit
             if room > 0:
                 self._machine.feed(text[:room])
             self._machine.close()
-            raise LimitError(self.settings.max_chars, self._reply(self._raw()))
+            raise LimitError(self._limit, self._reply(self._raw()))
         self._machine.feed(text)
 
     def close(self, finish_reason: str | None = None) -> Reply:
@@ -235,7 +236,8 @@ class StreamParser:
         except LimitError as error:
             self.reply = error.reply
             raise
-        return self._drain()
+        events = self._events
+        return [events.pop()] if len(events) == 1 else self._drain()
 
     def close(self) -> list[Event]:
         """The response has ended, and why is not known. See `finish`."""
