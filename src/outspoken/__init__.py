@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from .cache import CacheInfo, ResponseCache
     from .categories import ErrorCategory
+    from .config import ParserConfig
     from .diagnostics import Diagnostic, Repair
     from .errors import (
         GrammarError,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
     from .messages import parse_message
-    from .processed import ParserConfig, Processed, RetryRequest
+    from .processed import Processed, RetryRequest
     from .processing import ResponseProcessor
     from .reading import StreamParser
     from .rendering import render
@@ -76,6 +77,7 @@ _HOMES = {
     ],
     "cache": ["CacheInfo", "ResponseCache"],
     "categories": ["ErrorCategory"],
+    "config": ["ParserConfig"],
     "diagnostics": ["Diagnostic", "Repair"],
     "errors": [
         "GrammarError",
@@ -104,7 +106,7 @@ _HOMES = {
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
     "messages": ["parse_message"],
-    "processed": ["ParserConfig", "Processed", "RetryRequest"],
+    "processed": ["Processed", "RetryRequest"],
     "processing": ["ResponseProcessor"],
     "reading": ["StreamParser"],
     "rendering": ["render"],

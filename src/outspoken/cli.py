@@ -19,13 +19,13 @@ from pydantic_core import to_json
 
 from . import __version__, registry
 from .api import parse, stream
+from .config import Expect
 from .errors import OutspokenError, ToolError
 from .events import Done, Event
 from .explain import COLORS, Line, event_line, explanation, summary
 from .frame import visible
 from .inspection import detect, formats
 from .json_codes import CAPS
-from .processed import Expect
 from .replies import Reply
 from .tools import Tools
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from .cli import read_text, read_tools
+from .config import ParserConfig
 from .errors import OutspokenError
 from .frame import visible
-from .processed import ParserConfig
 from .processing import ResponseProcessor
 
 #: The names of files with a response on each line, and of the keys that hold it there.

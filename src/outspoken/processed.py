@@ -1,10 +1,9 @@
-"""Processing a response: its settings, what it is asked for, and what comes out."""
+"""What comes of processing a response, and what the model is told where it is asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,8 +13,6 @@ from .diagnostics import Diagnostic
 from .replies import Reply, ToolCall
 from .stats import Outcome
 
-#: What a response has to hold to be of use. "anything" is also text, if nothing else was begun in it.
-Expect = Literal["anything", "tool_calls", "actions", "payloads", "json"]
 #: The way that a response went: read as it stands, with repairs, in another way than was asked for; and where it is of
 #: no use, that the model may be asked again, or that somebody has to look at it.
 Route = Literal["primary", "recovery", "fallback", "retry", "manual"]
@@ -24,40 +21,6 @@ Check = Callable[[Reply, Any], Iterable[Diagnostic]]
 
 #: At most so many mistakes are told to the model, each with so many characters.
 _TOLD, _LONG = 5, 200
-
-
-@dataclass(frozen=True, slots=True)
-class ParserConfig:
-    """How responses are processed.
-
-    - `max_retry_attempts`: how often the model may be asked again for one response.
-    - `enable_recovery_strategies`: whether damage is repaired, and other ways of reading are tried. Without it, what is
-      damaged is of no use.
-    - `strict_validation`: whether only a response with which nothing is wrong is of use: no repair, no warning.
-    - `log_failed_parses`: whether the log `outspoken` has a warning of each response that is of no use.
-    - `fallback_to_null_action`: whether an action that does nothing takes the place of one that is invalid, and is all
-      that there is to do in a response that is of no use. Without it, there is nothing in their place.
-    - `expect`: what a response has to hold to be of use.
-    """
-
-    max_retry_attempts: int = 3
-    enable_recovery_strategies: bool = True
-    strict_validation: bool = False
-    log_failed_parses: bool = True
-    fallback_to_null_action: bool = True
-    expect: Expect = "anything"
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type == "bool" and type(value) is not bool:
-                raise ValueError(f"`ParserConfig.{field.name}` is {value!r}; expected True or False")
-        if type(self.max_retry_attempts) is not int or self.max_retry_attempts < 0:
-            found = self.max_retry_attempts
-            raise ValueError(f"`ParserConfig.max_retry_attempts` is {found!r}; expected a whole number from 0 on")
-        if self.expect not in get_args(Expect):
-            names = ", ".join(get_args(Expect))
-            raise ValueError(f"`ParserConfig.expect` is {self.expect!r}; expected one of {names}")
 
 
 class Processed(BaseModel):
@@ -124,9 +87,10 @@ Answer = str | tuple[str, str | None] | None
 
 
 def null_action(reason: str, instead_of: BaseAction | None = None) -> Wait:
-    """The action that does nothing. `reason` says why, in `extra`; its place and name are those of what it replaces."""
-    own = instead_of or BaseAction()
-    return Wait(seconds=0, extra={"reason": reason}, name=own.name, raw=own.raw, span=own.span)
+    """The action that does nothing. `reason` says why, in `extra`. It has the name and place of what it stands for."""
+    shared = BaseAction.model_fields.keys() - {"kind", "status", "repairs", "extra"}
+    own = {field: getattr(instead_of, field) for field in shared} if instead_of is not None else {}
+    return Wait(seconds=0, extra={"reason": reason}, **own)
 
 
 def _short(message: str) -> str:

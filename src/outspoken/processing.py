@@ -13,10 +13,11 @@ from typing import Any
 from . import registry
 from .api_payload import FILTER
 from .cache import ResponseCache
+from .config import ParserConfig
 from .construct import construct
 from .fingerprint import NoFingerprint, fingerprint
 from .frame import visible
-from .processed import Answer, Check, ParserConfig, Processed, RetryRequest
+from .processed import Answer, Check, Processed, RetryRequest
 from .routes import Question
 from .settings import DEFAULT, Settings
 from .stats import ParseStats

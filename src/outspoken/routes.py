@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .api import parse
+from .config import Expect, ParserConfig
 from .construct import construct
 from .json_reading import read_json
-from .processed import Expect, ParserConfig, Route
+from .processed import Route
 from .replies import JsonValue, Reply, Segment, Text
 from .settings import Settings
 from .tools import Tools

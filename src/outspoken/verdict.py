@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from .actions import Action
 from .api_payload import FILTER, LIMIT, NOTES
 from .categories import categories_of
+from .config import Expect, ParserConfig
 from .construct import construct
 from .detection import PLAIN
 from .diagnostics import Diagnostic
 from .json_codes import NOTES as JSON_NOTES
 from .json_reading import read_json
 from .notes import Note, placed
-from .processed import Check, Expect, ParserConfig, Processed, null_action
+from .processed import Check, Processed, null_action
 from .replies import Reply, ToolCall
 from .routes import Found, Question, find
 from .settings import Settings
@@ -68,7 +69,7 @@ def _actions(reply: Reply, config: ParserConfig, outcome: Outcome, problems: tup
         wanted = instead and config.expect in ("anything", "actions")
         return [null_action(problems[0].message)] if wanted else []
     found: list[Action] = []
-    for action in reply.actions:
+    for action in [s for s in reply.segments if s.kind == "action"]:
         if action.status in ("ok", "repaired"):
             found.append(action)
         elif action.status == "invalid" and instead:
