@@ -20,6 +20,9 @@ if TYPE_CHECKING:
         read_api_response,
         require_actions,
     )
+    from .cache import CacheInfo, ResponseCache
+    from .categories import ErrorCategory
+    from .config import ParserConfig
     from .diagnostics import Diagnostic, Repair
     from .errors import (
         GrammarError,
@@ -51,10 +54,13 @@ if TYPE_CHECKING:
     from .loading import load_format
     from .messages import parse_message
     from .points import Box, Point, Screen
+    from .processed import Processed, RetryRequest
+    from .processing import ResponseProcessor
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
     from .settings import Settings
+    from .stats import ParseStats
     from .tools import Tools
 
 _HOMES = {
@@ -72,6 +78,9 @@ _HOMES = {
         "read_api_response",
         "require_actions",
     ],
+    "cache": ["CacheInfo", "ResponseCache"],
+    "categories": ["ErrorCategory"],
+    "config": ["ParserConfig"],
     "diagnostics": ["Diagnostic", "Repair"],
     "errors": [
         "GrammarError",
@@ -103,10 +112,13 @@ _HOMES = {
     "loading": ["load_format"],
     "messages": ["parse_message"],
     "points": ["Box", "Point", "Screen"],
+    "processed": ["Processed", "RetryRequest"],
+    "processing": ["ResponseProcessor"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
     "settings": ["Settings"],
+    "stats": ["ParseStats"],
     "tools": ["Tools"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -119,9 +131,11 @@ __all__ = [
     "ApiResponse",
     "ApiResponseError",
     "Box",
+    "CacheInfo",
     "Candidate",
     "Diagnostic",
     "Done",
+    "ErrorCategory",
     "Event",
     "FormatInfo",
     "GrammarError",
@@ -136,16 +150,22 @@ __all__ = [
     "LimitError",
     "MessageError",
     "OutspokenError",
+    "ParseStats",
+    "ParserConfig",
     "Payload",
     "PayloadParsed",
     "Point",
+    "Processed",
     "Reasoning",
     "ReasoningDelta",
     "RenderError",
     "Repair",
     "Reply",
+    "ResponseCache",
     "ResponseError",
     "Screen",
+    "ResponseProcessor",
+    "RetryRequest",
     "Segment",
     "Settings",
     "StreamClosedError",
