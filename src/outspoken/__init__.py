@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .inspection import Candidate, FormatInfo, detect, formats
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
+    from .page import PageContext, PageElement
+    from .page_actions import parse_action, parse_actions
     from .points import Box, Point, Screen
     from .reading import StreamParser
     from .rendering import render
@@ -98,6 +100,8 @@ _HOMES = {
     "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
+    "page": ["PageContext", "PageElement"],
+    "page_actions": ["parse_action", "parse_actions"],
     "points": ["Box", "Point", "Screen"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
@@ -131,6 +135,8 @@ __all__ = [
     "LLMResponseMissingActionsError",
     "LimitError",
     "OutspokenError",
+    "PageContext",
+    "PageElement",
     "Payload",
     "PayloadParsed",
     "Point",
@@ -160,6 +166,8 @@ __all__ = [
     "formats",
     "load_format",
     "parse",
+    "parse_action",
+    "parse_actions",
     "parse_api_response",
     "read_api_response",
     "read_json",

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from .typed import TypedText
 
 
+#: What may stand between the last thing that was read and the end of a text without saying anything.
+_CLOSERS = " \t\r\n]},"
+
+
 @lru_cache(maxsize=1)
 def _mapping_of() -> Any:
     """What few formats need, and costs time to import."""
@@ -243,9 +247,12 @@ class Builder(Bookkeeper):
         self.frames.append(frame)
 
     def end_think(self, arg: str, m: Any, g: int, base: int) -> None:
-        """A block of reasoning is complete."""
+        """A block of reasoning is complete: free text, or the text of a JSON string."""
+        frame = self.frames.pop()
+        if frame.content is not None:
+            self.reasoning(frame.content, *frame.content_span)
         self.flush()
-        self.settle(self.frames.pop(), base + m.end(g))
+        self.settle(frame, base + m.end(g))
 
     def end_code(self, arg: str, m: Any, g: int, base: int) -> None:
         """A code sample is complete."""
@@ -367,7 +374,7 @@ class Builder(Bookkeeper):
             self.safe = end
         elif frames and frames[0].kinds == "code" and (self.after_text or self.safe <= frames[0].start):
             self.show(end)
-        elif self.slice(max(self.safe, 0), end).strip():
+        elif self.slice(max(self.safe, 0), end).strip(_CLOSERS):
             start = max(self.safe, 0)
             self.worsen("truncated")
             if frames and start > frames[0].start:
@@ -393,7 +400,7 @@ class Builder(Bookkeeper):
 
     def is_begun(self, frame: Frame) -> bool:
         """Is this an action of which an argument was begun?"""
-        return "action" in frame.kinds and bool(frame.name) and (frame.key is not None or frame.arguments is not None)
+        raise NotImplementedError
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""

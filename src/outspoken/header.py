@@ -19,7 +19,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
-_RARE = frozenset({"point", "any_case", "arguments"})
+_RARE = frozenset({"point", "any_case", "arguments", "checks"})
 _WRITTEN = ("json", "words", "python")
 
 
@@ -38,7 +38,7 @@ class Header:
     does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
     points, `point` how one is written (`({x},{y})`; "" for a list). `actions` maps the format's words for actions to
     the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
-    that the format's words count in any case.
+    that the format's words count in any case. `checks` says what is to be changed of actions that do not fit the page.
     """
 
     format: str
@@ -59,6 +59,7 @@ class Header:
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
+    checks: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_data(self) -> dict[str, Any]:
         """The header as plain data, for the compiled form of the grammar."""
@@ -123,6 +124,7 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
         any_case=get.get("any_case", "") == "yes",
         arguments=_entries("arguments", fields, path, folder),
         actions=_entries("actions", fields, path, folder),
+        checks=_entries("checks", fields, path, folder),
     )
 
 
@@ -178,7 +180,7 @@ def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Pa
             continue
         match = _ENTRY.fullmatch(entry.strip())
         if match is None:
-            said = "action(...)" if key == "actions" else "argument|argument"
+            said = "argument|argument" if key == "arguments" else "action(...)"
             raise GrammarError(path, f"`{entry.strip()}` is not `name = {said}`", line=line + offset + 1)
         entries[match[1].strip()] = match[2].strip()
     return entries

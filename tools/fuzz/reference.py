@@ -165,6 +165,8 @@ class _Reader:
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
             self.segments.append(self._deed(kind, frame))
+        elif kind == "think" and frame.content >= 0:
+            self.segments[frame.content][0] = "think"
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "payload":
