@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from . import registry
@@ -59,10 +59,13 @@ def parse_actions(
     name = registry.resolve(format)
     header = registry.header(name)
     naming = _naming(header)
-    text = response if isinstance(response, str) else _written(_ordered(response, naming))
-    reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
-    if not any(segment.kind == "action" for segment in reply.segments):
-        reply = _found_inside(response, name, naming, reply, repair, settings)
+    if isinstance(response, (list, tuple)):
+        reply = _of_list(cast("Any", response), name, naming, settings)
+    else:
+        text = response if isinstance(response, str) else _written(_ordered(response, naming))
+        reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
+        if not any(_is_action(segment) for segment in reply.segments):
+            reply = _found_inside(response, name, naming, reply, repair, settings)
     checker = Checker(header, page, given or {}, settings or DEFAULT)
     return _checked(reply, checker, name)
 
@@ -104,8 +107,11 @@ def _checked(reply: Reply, checker: Checker, name: str) -> Reply:
 
 def _with(reply: Reply, segments: list[Any], diagnostics: list[Diagnostic], status: str) -> Reply:
     every = sorted([*reply.diagnostics, *diagnostics], key=lambda note: note.span[0])
-    values = {field: getattr(reply, field) for field in Reply.model_fields}
-    return construct(Reply, {**values, "segments": segments, "diagnostics": every, "status": status})
+    return construct(Reply, {**_values(reply), "segments": segments, "diagnostics": every, "status": status})
+
+
+def _values(reply: Reply) -> dict[str, Any]:
+    return {field: getattr(reply, field) for field in Reply.model_fields}
 
 
 # decoded values
@@ -120,7 +126,7 @@ def _written(value: Any) -> str:
     """A decoded value as JSON text. Raises TypeError."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"the response cannot be written as JSON: {error}") from None
 
 
@@ -134,6 +140,47 @@ def _ordered(value: Any, naming: tuple[str, ...]) -> Any:
     return value
 
 
+def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings: Settings | None) -> Reply:
+    """The reply to a decoded list, of which each item is an action, if only one that cannot be read."""
+    texts = [_written(_ordered(item, naming)) for item in items]
+    raw = f"[{', '.join(texts)}]"
+    segments: list[Any] = []
+    notes: list[Note] = []
+    start = 1
+    for order, text in enumerate(texts):
+        end = start + len(text)
+        found, said = _of_item(text, start, name, settings)
+        if found is None:
+            item: Any = items[order]
+            extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
+            found = unknown_action("", extra, {})
+            said = [Note("invalid-action", "this does not say which action it is", (start, end), "error", name)]
+        segments.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
+        notes += said
+        start = end + 2
+    status = "invalid" if any(segment.status == "invalid" for segment in segments) else "ok"
+    empty = parse("", name, settings=settings)
+    return _with(construct(Reply, {**_values(empty), "raw": raw}), segments, placed(notes, raw), status)
+
+
+def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tuple[Any, list[Note]]:
+    """The action that an item of a list is, and what is said of it."""
+    for before, after in (("[", "]"), ("", "")):
+        reply = parse(f"{before}{text}{after}", name, settings=settings)
+        found = next((segment for segment in reply.segments if segment.kind == "action"), None)
+        if found is not None:
+            shift = start - len(before)
+            notes = [_moved(note, shift, start, start + len(text)) for note in reply.diagnostics]
+            return found, notes
+    return None, []
+
+
+def _moved(note: Diagnostic, shift: int, start: int, end: int) -> Note:
+    """A diagnostic of a part of a text as one of the whole."""
+    begin, over = [min(max(place + shift, start), end) for place in note.span]
+    return Note(note.code, note.message, (begin, over), note.severity, note.format, note.label, note.notes, note.helps)
+
+
 def _found_inside(
     response: Any, name: str, naming: tuple[str, ...], reply: Reply, repair: Cap | None, settings: Settings | None
 ) -> Reply:
@@ -142,13 +189,21 @@ def _found_inside(
     if isinstance(response, str):
         values = list(read_json(response, repair=repair or "strings", settings=settings).values)
     for value in _inside(values, _DEEP):
-        text = _written(_ordered(value, naming))
-        found = parse(text, name, repair=repair, settings=settings)
+        if isinstance(value, list):
+            found = _of_list(cast("list[Any]", value), name, naming, settings)
+        else:
+            found = parse(_written(_ordered(value, naming)), name, settings=settings)
+        text = found.raw
         if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
             message = f"the actions stand where `{name}` has none; their places are counted in the JSON text of these"
             note = Note("moved-actions", message, (0, len(text)), "warning", name)
             return _with(found, found.segments, placed([note], text), found.status)
     return reply
+
+
+def _is_action(segment: Any) -> bool:
+    """Is this an action of which at least the word is known?"""
+    return segment.kind == "action" and (segment.type != "unknown" or bool(segment.name))
 
 
 def _inside(value: Any, depth: int) -> Iterator[Any]:
