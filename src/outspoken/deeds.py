@@ -81,6 +81,28 @@ class ActionBuilder(CallBuilder):
             problem = f"`{name}` with these arguments is not an action of this format"
         self._add(frame, action, problem, action.span)
 
+    def end_quoted(self, arg: str, m: Any, g: int, base: int) -> None:
+        """A JSON string is complete that holds actions, written as the format writes them."""
+        from .quoted import read_quoted
+
+        frame, end = self.frames.pop(), base + m.end(g)
+        span = (max(frame.start, 0), end)
+        text = self.last if isinstance(self.last, str) else ""
+        found = read_quoted(self.header.format, text, self.slice(*span), span[0], self.settings, self.cap)
+        self.flush()
+        for action in found.actions:
+            action = action.model_copy(update={"order": self.acted})
+            self.segments.append(action)
+            if self.events is not None:
+                known = action.status in ("ok", "repaired")
+                self.events.append(ActionParsed(action) if known else ActionUnfinished(action))
+            self.acted += 1
+        if not found.actions:
+            self.note("unread-entry", "this string was to hold actions, and holds none", span, "warning")
+        self.notes += found.notes if found.actions else []
+        self.worsen(found.status if found.actions else "ok")
+        self.settle(frame, end)
+
     def called(self, name: str, arguments: dict[str, Any]) -> str:
         """The word for an action, be it in an argument."""
         return self.acts.called(name, arguments) if self.acts is not None else name

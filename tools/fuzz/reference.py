@@ -167,6 +167,8 @@ class _Reader:
             self.segments.append(self._deed(kind, frame))
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
+        elif kind == "quoted":
+            raise NoMeaning  # it takes a reader
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "payload":
