@@ -247,7 +247,7 @@ def test_shapes(response: Any) -> None:
     "response",
     [
         {"result": {"steps": '[{"action_type": "WAIT"}]'}},
-        '{"result": {"actions": "[{\\"action_type\\": \\"WAIT\\"}]"}}',
+        '{"result": {"steps": "[{\\"action_type\\": \\"WAIT\\"}]"}}',
     ],
 )
 def test_actions_in_another_place_are_found(response: Any) -> None:

@@ -94,6 +94,7 @@ class ActionBuilder(CallBuilder):
             action = action.model_copy(update={"order": self.acted})
             self.segments.append(action)
             if self.events is not None:
+                self._send_rest(frame, action)
                 known = action.status in ("ok", "repaired")
                 self.events.append(ActionParsed(action) if known else ActionUnfinished(action))
             self.acted += 1
@@ -165,9 +166,9 @@ class ActionBuilder(CallBuilder):
 
     def _send_rest(self, frame: Frame, action: Any) -> None:
         """Send what was not yet sent of the text that an action types."""
-        if frame.typed is None or action.type != "type_text" or self.events is None:
+        if action.type != "type_text" or self.events is None:
             return
-        rest = action.text[len(frame.typed.sent) :]
+        rest = action.text[len(frame.typed.sent) if frame.typed is not None else 0 :]
         if rest:
             self.events.append(ActionText(self.acted, rest))
 

@@ -29,7 +29,7 @@ _NEAR = 120
 
 _CALLS = frozenset({"tool_call", "action", "payload"})
 #: What a damaged segment is worth to be read for.
-_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think"})
+_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
 def says_something(way: Way) -> bool:
