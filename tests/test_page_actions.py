@@ -304,7 +304,8 @@ def test_addresses(url: str, read: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "", "ftp://example.org", "not a url", "javascript:alert(1)", "http://", "http://localhost:80/a", "localhost:8080",
+        "", "ftp://example.org", "not a url", "javascript:alert(1)", "http://", "http://localhost:80/a",
+        "localhost:8080",
         "http://a.localhost", "http://127.0.0.1", "http://10.0.0.5/a", "http://192.168.1.1", "http://169.254.169.254",
         "http://[::1]/", "http://[fe80::1]", "http://2130706433", "http://0x7f000001", "https://user@127.0.0.1",
         "http://[", "http://db.internal",

@@ -110,9 +110,7 @@ class Reader:
                     self._put(name, read, fields, references)
         return {**fields, **{name: ElementRef(**parts) for name, parts in references.items()}}
 
-    def _read_or_skip(
-        self, field: str, origin: Origin, key: str, value: Any, fields: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _read_or_skip(self, field: str, origin: Origin, key: str, value: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """The fields that one argument says; none where it only says something of the action, and cannot be read."""
         try:
             if self._meaning.is_path(field):

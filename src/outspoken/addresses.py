@@ -23,10 +23,10 @@ def web_address(text: str) -> str:
         address = f"https://{address.removeprefix('//')}"
     try:
         parts = urlsplit(address)
-        host = (parts.hostname or "").rstrip(".")
+        scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
     except ValueError:
-        host = ""
-    if not host or not _HOST.fullmatch(address) or parts.scheme.lower() not in ("http", "https"):
+        scheme = host = ""
+    if not host or not _HOST.fullmatch(address) or scheme not in ("http", "https"):
         raise ValueError(f"no address of the web: {text[:80]!r}")
     if _is_own(host):
         raise ValueError(f"an address in your own network: {text[:80]!r}")

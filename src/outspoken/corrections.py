@@ -114,7 +114,7 @@ def _fields(action: Any) -> dict[str, Any]:
     return dict(_said(action))
 
 
-def _said(action: Any) -> Iterator[tuple[str, Any]]:
+def _said(action: BaseAction) -> Iterator[tuple[str, Any]]:
     for key, info in type(action).model_fields.items():
         value = getattr(action, key)
         if key not in PROVENANCE and key != "type" and value != info.get_default(call_default_factory=True):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from . import registry
-from .actions import Action
 from .acting import unknown_action
+from .actions import Action
 from .api import parse
 from .construct import construct
 from .corrections import Checker
@@ -212,7 +212,7 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
     for _ in range(depth):
         inner: list[Any] = []
         for item in level:
-            parts = list(cast("Any", item).values()) if isinstance(item, Mapping) else cast("Any", item)
+            parts = list(cast("Any", item).values()) if isinstance(item, Mapping) else item
             inner += [found for found in map(_decoded, parts) if isinstance(found, (dict, list))]
         yield from inner
         level = inner

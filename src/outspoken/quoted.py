@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from .islands import NotJson, decode
 from .json_codes import Cap
 from .notes import Note
+from .replies import Status
 from .settings import Settings
 
-_CHARACTER = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
+)
 
 
 class Quoted(NamedTuple):
@@ -18,7 +20,7 @@ class Quoted(NamedTuple):
 
     actions: list[Any]
     notes: list[Note]
-    status: str
+    status: Status
 
 
 def read_quoted(format: str, text: str, raw: str, start: int, settings: Settings, cap: Cap) -> Quoted:
@@ -43,12 +45,8 @@ def read_quoted(format: str, text: str, raw: str, start: int, settings: Settings
 def _places(text: str, raw: str) -> list[int]:
     """Where each character of a string stands in how it is written, and where its end does."""
     inner = raw[1:-1]
-    ends = [match.end() + 1 for match in _CHARACTER.finditer(inner)]
-    try:
-        exact = len(ends) == len(text) and decode(raw, 2) == text
-    except NotJson:
-        exact = False
-    if exact:
-        return [1, *ends]
+    found = list(_CHARACTER.finditer(inner))
+    if len(found) == len(text) and all(m[0] == char or m[0][0] == "\\" for m, char in zip(found, text, strict=True)):
+        return [1, *[match.end() + 1 for match in found]]
     # it had to be repaired: about where
     return [min(1 + place * len(inner) // max(len(text), 1), len(raw)) for place in range(len(text) + 1)]

@@ -230,6 +230,7 @@ class Salvager(Sprinter):
         self.config = self.automaton.home
         builder.frames.clear()
         builder.edits.clear()
+        builder.unthink()
         resume = self._opener()[1] or after
         read = max(after, self.base + self.pos)
         self._spent += read - resume

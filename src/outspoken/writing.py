@@ -206,7 +206,9 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
     if role == "id":
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
     if role == "content":
-        return [(to_json(item.text), progress._replace(body=True))] if item.kind == "think" and not progress.body else []
+        return (
+            [(to_json(item.text), progress._replace(body=True))] if item.kind == "think" and not progress.body else []
+        )
     if role == "arguments":
         whole = item.kind in ("tool_call", "action") and not progress.body and not progress.argument
         if not whole:

@@ -129,9 +129,9 @@ def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
 
 
 def _says(segment: Segment, reply: Reply) -> Any:
-    """What the JSON string at the place of a segment says, once the repairs were made there; None where there is none."""
+    """What the JSON string at the place of a segment says, with the repairs made there; None where there is none."""
     start, end = segment.span
-    parts = []
+    parts: list[str] = []
     for repair in sorted(reply.repairs, key=lambda repair: repair.span):
         if start <= repair.span[0] and repair.span[1] <= segment.span[1]:
             parts += [reply.raw[start : repair.span[0]], repair.after]
