@@ -15,8 +15,8 @@ def web_address(text: str) -> str:
     """An address of the web: with `https://` before it, where it has no scheme, and without the blanks round it.
 
     Raises ValueError for what is no such address, and for one that leads into the caller's own network: a name that
-    says so (`localhost`), or a private, loopback or link-local number. No name is looked up, so that one that stands for
-    such a number is not noticed.
+    says so (`localhost`), or a private, loopback or link-local number. No name is looked up; one that stands
+    for such a number is not noticed.
     """
     address = text.strip()
     if not _SCHEME.match(address):
