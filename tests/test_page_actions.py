@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse, parse_action, parse_actions
+from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse, parse_action, parse_actions, render
+from outspoken.acting import meant_by
 from outspoken.actions import MODELS
+from tests.cases import CASES, Case
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -314,6 +316,42 @@ def test_addresses(url: str, read: str) -> None:
 def test_addresses_that_are_refused(url: str) -> None:
     action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
     assert (action.type, action.status) == ("unknown", "invalid")
+
+
+# what mappings say
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.format in ("skyvern", "browser_use", "surfer_h")], ids=str)
+def test_actions_are_written_and_read_again(case: Case) -> None:
+    reply = case.parse()
+    for action in reply.actions:
+        text = render([action], case.format)
+        (read,) = parse(text, case.format).actions
+        assert meant_by(read) == meant_by(action), text
+
+
+def test_thoughts_are_written_where_the_format_has_them() -> None:
+    reply = parse('{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}', "browser_use")
+    assert reply.reasoning == 'One "field".'
+    written = render(reply, "browser_use")
+    assert written == '{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}'
+
+
+def test_what_all_actions_have_never_spoils_one() -> None:
+    (action,) = parse_actions(
+        [{"action_type": "WAIT", "confidence_float": "high", "reasoning": "It loads."}], "skyvern"
+    ).actions
+    assert (action.confidence, action.reasoning, action.extra["confidence_float"]) == (None, "It loads.", "high")
+
+
+def test_a_drag_goes_on_from_its_start() -> None:
+    drag = {"action_type": "DRAG", "start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, [5, 6]]}
+    action = parse_action(drag, "skyvern")
+    assert action.type == "drag"
+    assert action.start is not None
+    assert action.end is not None
+    assert [(p.x, p.y) for p in (action.start, *action.via, action.end)] == [(1, 2), (3, 4), (5, 6)]
+    assert '"start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, {"x": 5, "y": 6}]' in render([action], "skyvern")
 
 
 # what Skyvern's own tests assert
