@@ -167,9 +167,7 @@ class _Reader:
             self.segments.append(self._deed(kind, frame))
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
-        elif kind == "quoted":
-            raise NoMeaning  # it takes a reader
-        elif kind == "unread":
+        elif kind in ("unread", "quoted"):  # what is made up for a string is no action
             self.codes.append("unread-entry")
         elif kind == "payload":
             self.segments.append(["payload", frame.name.strip().lower(), self.island])
