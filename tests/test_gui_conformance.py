@@ -34,12 +34,13 @@ WAITING = {
     "autoglm", "autoglm_call", "autoglm_locate", "autoglm_response", "cogagent_grounded_operation", "gelab",
     "mano_call", "mano_tags", "omni_code_env", "omni_computer_env", "omni_env_stream", "omni_mcp_env",
     "qwen3_coder_xml", "qwen_mobile", "react_action_blob", "react_json", "react_json_v2", "seed001_multi", "seed_xml",
-    "seed_xml_generic_tree", "seed_xml_stream_t5", "skyvern_action_dict", "skyvern_actions_list", "speakmcp_text",
+    "seed_xml_generic_tree", "seed_xml_stream_t5", "speakmcp_text",
 }  # fmt: skip
 
 #: Formats that other tests read, and one whose input is no text of a model.
 ELSEWHERE = {
-    "json", "json_cutoff", "json_repair", "json_unescaped_quotes", "skyvern_json_response",
+    "json", "json_cutoff", "json_repair", "json_unescaped_quotes", "skyvern_action_dict",
+    "skyvern_actions_list", "skyvern_json_response",
     "skyvern_toplevel_list_coercion", "uitars_to_pyautogui",
 }  # fmt: skip
 

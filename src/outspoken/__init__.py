@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
     from .messages import parse_message
+    from .page import PageContext, PageElement
+    from .page_actions import parse_action, parse_actions
     from .points import Box, Point, Screen
     from .processed import Processed, RetryRequest
     from .processing import ResponseProcessor
@@ -111,6 +113,8 @@ _HOMES = {
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
     "messages": ["parse_message"],
+    "page": ["PageContext", "PageElement"],
+    "page_actions": ["parse_action", "parse_actions"],
     "points": ["Box", "Point", "Screen"],
     "processed": ["Processed", "RetryRequest"],
     "processing": ["ResponseProcessor"],
@@ -150,6 +154,8 @@ __all__ = [
     "LimitError",
     "MessageError",
     "OutspokenError",
+    "PageContext",
+    "PageElement",
     "ParseStats",
     "ParserConfig",
     "Payload",
@@ -185,6 +191,8 @@ __all__ = [
     "formats",
     "load_format",
     "parse",
+    "parse_action",
+    "parse_actions",
     "parse_api_response",
     "parse_message",
     "read_api_response",

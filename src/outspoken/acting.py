@@ -19,7 +19,7 @@ from .action_values import (
 from .actions import PROVENANCE, BaseAction, ElementRef, TypeText, UnknownAction
 from .construct import construct
 from .header import Header
-from .mapping import PATH, Mapping, Meaning, Origin, find_argument, mapping_of
+from .mapping import Mapping, Meaning, Origin, find_argument, mapping_of
 from .points import Point, Screen, Space
 from .settings import DEFAULT, Settings
 from .typed import TypedText
@@ -51,7 +51,8 @@ def make_action(
     meaning = mapping.find(name, arguments) if mapping is not None else None
     if mapping is None or meaning is None:
         return None
-    reader = _Reader(header, settings, meaning, name)
+    reader = Reader(header, settings, meaning, name)
+    name = mapping.called(name, arguments)
     try:
         fields = reader.fields(arguments)
     except Misfit as misfit:
@@ -81,7 +82,7 @@ def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: 
     return built(TypeText, {**common, "text": text, "extra": arguments})
 
 
-class _Reader:
+class Reader:
     """Reads the fields of one action. `used` are the arguments that were taken, `clamped` those that were changed."""
 
     def __init__(self, header: Header, settings: Settings, meaning: Meaning, name: str) -> None:
@@ -104,10 +105,23 @@ class _Reader:
                 if needed:
                     raise Misfit(key, f"needs `{origin.sources[0][0]}`")
                 continue
-            for name, read in self._read(field, origin, key, value).items():
+            for name, read in self._read_or_skip(field, origin, key, value, fields).items():
                 if read is not None:
                     self._put(name, read, fields, references)
         return {**fields, **{name: ElementRef(**parts) for name, parts in references.items()}}
+
+    def _read_or_skip(self, field: str, origin: Origin, key: str, value: Any, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields that one argument says; none where it only says something of the action, and cannot be read."""
+        try:
+            if self._meaning.is_path(field):
+                places = read_path(value, self._space, key, begun="start" in fields)
+                return {name: self._placed(place, key) for name, place in places.items()}
+            return self._read(field, origin, key, value)
+        except Misfit:
+            if field not in _COMMENTS:
+                raise
+            self.used.discard(key.partition(".")[0])
+            return {}
 
     def _put(self, field: str, value: Any, fields: dict[str, Any], references: dict[str, dict[str, Any]]) -> None:
         name, _, part = field.partition(".")
@@ -127,8 +141,6 @@ class _Reader:
 
     def _read(self, field: str, origin: Origin, key: str, value: Any) -> dict[str, Any]:
         """The fields that one argument says. Raises Misfit."""
-        if field == PATH:
-            return {name: self._placed(place, key) for name, place in read_path(value, self._space, key).items()}
         name, _, part = field.partition(".")
         if part:
             return {field: read_value(kind_of(cast("Any", ElementRef), part), value, key, self._space)}
@@ -145,8 +157,15 @@ class _Reader:
             submits = read.endswith("\n")
             return {name: read[:-1] if submits else read, "submit": submits}
         if origin.conversion and read is not None:
-            read = CONVERSIONS[origin.conversion].read(read)
+            read = self._converted(origin.conversion, read, key)
         return {name: self._placed(read, key)}
+
+    def _converted(self, conversion: str, value: Any, key: str) -> Any:
+        """A value that the format writes in a way of its own. Raises Misfit."""
+        try:
+            return CONVERSIONS[conversion].read(value)
+        except ValueError as error:
+            raise Misfit(key, f"has in `{key}` {error}") from None
 
     def _marked(self, name: str, said: str) -> dict[str, Any]:
         """A target that has no coordinates: the element of a mark, or of a description."""
@@ -227,7 +246,7 @@ def _arguments(header: Header, meaning: Meaning, action: BaseAction) -> dict[str
         if unsaid.pop(field, _default(meaning.model, field)) != value:
             return None
     for field, origin in meaning.origins.items():
-        value = _path(unsaid) if field == PATH else unsaid.pop(field, None)
+        value = _path(unsaid, "start" in meaning.origins) if meaning.is_path(field) else unsaid.pop(field, None)
         if value is None:
             if origin.needed:
                 return None
@@ -278,11 +297,12 @@ def _default(model: type[BaseAction], field: str) -> Any:
     return info.get_default(call_default_factory=True) if info is not None else None
 
 
-def _path(unsaid: dict[str, Any]) -> list[Point] | None:
-    """The points of a drag as one list, taken from the fields that hold them."""
-    if "start" not in unsaid or "end" not in unsaid:
+def _path(unsaid: dict[str, Any], begun: bool) -> list[Point] | None:
+    """The points of a drag as one list, taken from the fields that hold them; without the first, if that is `begun`."""
+    if "end" not in unsaid or not (begun or "start" in unsaid):
         return None
-    return [unsaid.pop("start"), *unsaid.pop("via", []), unsaid.pop("end")]
+    first = [] if begun else [unsaid.pop("start")]
+    return [*first, *unsaid.pop("via", []), unsaid.pop("end")]
 
 
 def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, Any]) -> None:

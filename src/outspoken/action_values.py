@@ -14,7 +14,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 
 from .actions import BaseAction, ElementRef
+from .addresses import web_address
 from .points import Point, Space
+from .values import to_json
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 _TAGS = re.compile(r"</?(?:point|bbox|box)>|<\|box_(?:start|end)\|>", re.IGNORECASE)
@@ -89,6 +91,7 @@ CONVERSIONS: dict[str, Conversion] = {
     "plus": Conversion(_as_read, "+".join),
     "text": Conversion(_as_read, _as_text),
     "list": Conversion(_as_read, _as_list),
+    "web": Conversion(web_address, _as_read),
 }
 SUBMIT = "submit"
 
@@ -222,6 +225,8 @@ def _truth(value: Any, argument: str) -> bool:
 
 
 def _text(value: Any, argument: str) -> str:
+    if isinstance(value, (dict, list)):
+        return to_json(cast("Any", value))
     return value if isinstance(value, str) else str(value)
 
 
@@ -308,9 +313,11 @@ _READERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def read_path(value: Any, space: Space, argument: str) -> dict[str, Any]:
-    """The fields of a drag from a list of two or more points. Raises Misfit."""
+def read_path(value: Any, space: Space, argument: str, *, begun: bool = False) -> dict[str, Any]:
+    """The fields of a drag from a list of two or more points, or of the others if its start is known. Raises Misfit."""
     places = [read_point(item, space, argument) for item in _items(value, argument)]
+    if begun:
+        return {"end": places[-1], "via": places[:-1]}
     if len(places) < 2:
         raise Misfit(argument, f"needs two points or more in `{argument}`, got {len(places)}")
     return {"start": places[0], "end": places[-1], "via": places[1:-1]}

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from .typed import TypedText
 
 
+#: What may stand between the last thing that was read and the end of a text without saying anything.
+_CLOSERS = " \t\r\n]},"
+
+
 @lru_cache(maxsize=1)
 def _mapping_of() -> Any:
     """What few formats need, and costs time to import."""
@@ -115,6 +119,8 @@ class Builder(Bookkeeper):
         if header.actions:
             self.acts = actions_of(header)
         self._run: list[str] = []
+        #: reasoning that was written as strings, of an object of which nothing else was read yet
+        self._thoughts: list[Reasoning] = []
 
     # free text
 
@@ -164,6 +170,7 @@ class Builder(Bookkeeper):
     def flush(self, status: Status = "ok") -> None:
         """End the run of text or reasoning that is being collected."""
         if self._run_model is None:
+            self._think()
             return
         values: dict[str, Any] = {
             "kind": "text" if self._run_model is Text else "reasoning",
@@ -175,6 +182,20 @@ class Builder(Bookkeeper):
         self.segments.append(construct(self._run_model, values))
         self._run = []
         self._run_model = None
+        self._think()
+
+    def _think(self) -> None:
+        """What was thought in strings stands."""
+        thoughts, self._thoughts = self._thoughts, []
+        for thought in thoughts:
+            self.segments.append(thought)
+            self.safe, self.after_text = max(self.safe, thought.span[1]), False
+            if self.events is not None:
+                self.events.append(ReasoningDelta(thought.text))
+
+    def unthink(self) -> None:
+        """What was thought in strings is read again, or is text."""
+        self._thoughts.clear()
 
     def begins(self) -> int | None:
         """Where the first segment begins; None where there is none yet."""
@@ -245,9 +266,14 @@ class Builder(Bookkeeper):
         self.frames.append(frame)
 
     def end_think(self, arg: str, m: Any, g: int, base: int) -> None:
-        """A block of reasoning is complete."""
-        self.flush()
-        self.settle(self.frames.pop(), base + m.end(g))
+        """A block of reasoning is complete: free text, or the text of a JSON string."""
+        frame = self.frames.pop()
+        if frame.content is None:
+            self.flush()
+            self.settle(frame, base + m.end(g))
+        elif frame.content:
+            values = {"kind": "reasoning", "text": frame.content, "span": frame.content_span, "status": "ok"}
+            self._thoughts.append(construct(Reasoning, values))
 
     def end_code(self, arg: str, m: Any, g: int, base: int) -> None:
         """A code sample is complete."""
@@ -354,6 +380,8 @@ class Builder(Bookkeeper):
     def cut(self, end: int) -> None:
         """The text ends inside something: say so, and keep what was read of it."""
         frames, self.frames = self.frames, []
+        if self._thoughts:
+            self.flush()
         call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
         call = call or next((f for f in frames if self.is_begun(f)), None)
         if call is not None:
@@ -369,7 +397,7 @@ class Builder(Bookkeeper):
             self.safe = end
         elif frames and frames[0].kinds == "code" and (self.after_text or self.safe <= frames[0].start):
             self.show(end)
-        elif self.slice(max(self.safe, 0), end).strip():
+        elif self.slice(max(self.safe, 0), end).strip(_CLOSERS):
             start = max(self.safe, 0)
             self.worsen("truncated")
             if frames and start > frames[0].start:
@@ -395,7 +423,7 @@ class Builder(Bookkeeper):
 
     def is_begun(self, frame: Frame) -> bool:
         """Is this an action of which an argument was begun?"""
-        return "action" in frame.kinds and bool(frame.name) and (frame.key is not None or frame.arguments is not None)
+        raise NotImplementedError
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""

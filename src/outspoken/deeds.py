@@ -64,14 +64,55 @@ class ActionBuilder(CallBuilder):
         """An action is complete."""
         frame, end = self.frames.pop(), base + m.end(g)
         if not self._act(frame, end):
-            from .acting import unknown_action
-
-            name = frame.name or ""
-            action = unknown_action(name, frame.arguments or {}, self._common(frame, end))
-            self._add(frame, action, f"`{name}` is not an action of this format", action.span)
+            self._refuse(frame, end)
         if self.frames and "action" in self.frames[-1].kinds:
             self._nest(self.frames[-1])
         self.settle(frame, end)
+
+    def _refuse(self, frame: Frame, end: int) -> None:
+        """An action whose word the format does not have, or not with these arguments, or that has none."""
+        from .acting import unknown_action
+
+        known: dict[str, Any] = frame.arguments or {}
+        name = self.called(frame.name or "", known)
+        action = unknown_action(name, known, self._common(frame, end))
+        problem = f"`{name}` is not an action of this format" if name else "this does not say which action it is"
+        if name and self.acts is not None and self.acts.knows(name):
+            problem = f"`{name}` with these arguments is not an action of this format"
+        self._add(frame, action, problem, action.span)
+
+    def end_quoted(self, arg: str, m: Any, g: int, base: int) -> None:
+        """A JSON string is complete that holds actions, written as the format writes them."""
+        from .quoted import read_quoted
+
+        frame, end = self.frames.pop(), base + m.end(g)
+        span = (max(frame.start, 0), end)
+        text = self.last if isinstance(self.last, str) else ""
+        found = read_quoted(self.header.format, text, self.slice(*span), span[0], self.settings, self.cap)
+        self.flush()
+        for action in found.actions:
+            action = action.model_copy(update={"order": self.acted})
+            self.segments.append(action)
+            if self.events is not None:
+                self._send_rest(frame, action)
+                known = action.status in ("ok", "repaired")
+                self.events.append(ActionParsed(action) if known else ActionUnfinished(action))
+            self.acted += 1
+        if not found.actions:
+            self.note("unread-entry", "this string was to hold actions, and holds none", span, "warning")
+        self.notes += found.notes if found.actions else []
+        self.worsen(found.status if found.actions else "ok")
+        self.settle(frame, end)
+
+    def called(self, name: str, arguments: dict[str, Any]) -> str:
+        """The word for an action, be it in an argument."""
+        return self.acts.called(name, arguments) if self.acts is not None else name
+
+    def is_begun(self, frame: Frame) -> bool:
+        """Is this an action of which an argument was begun?"""
+        named = bool(frame.name) or (self.acts is not None and bool(self.acts.naming))
+        begun = frame.key is not None or frame.arguments is not None or frame.parts is not None
+        return "action" in frame.kinds and named and begun
 
     def act(self, frame: Frame, end: int) -> bool:
         """A call is complete: take it for an action, if it is one."""
@@ -125,9 +166,9 @@ class ActionBuilder(CallBuilder):
 
     def _send_rest(self, frame: Frame, action: Any) -> None:
         """Send what was not yet sent of the text that an action types."""
-        if frame.typed is None or action.type != "type_text" or self.events is None:
+        if action.type != "type_text" or self.events is None:
             return
-        rest = action.text[len(frame.typed.sent) :]
+        rest = action.text[len(frame.typed.sent) if frame.typed is not None else 0 :]
         if rest:
             self.events.append(ActionText(self.acted, rest))
 
@@ -150,16 +191,18 @@ class ActionBuilder(CallBuilder):
 
         span = (max(frame.start, 0), end)
         repairs = self.take_repairs() if self.edits else ()
-        common = {**self._common(frame, end), "name": frame.name or "", "status": status, "repairs": repairs}
-        action = unfinished_action(common, dict(frame.arguments or {}), frame.typed)
+        known = self.known_arguments(frame, "".join(frame.parts or ()))
+        name = self.called(frame.name or "", known)
+        common = {**self._common(frame, end), "name": name, "status": status, "repairs": repairs}
+        action = unfinished_action(common, dict(known), frame.typed)
         self.flush()
         self.worsen(status)
         self.segments.append(action)
         if status == "truncated":
             label = "opened here, and the text ends inside it"
-            self.note("unclosed-action", f"the action `{action.name}` never ends", span, label=label)
+            self.note("unclosed-action", f"the action `{name}` never ends", span, label=label)
         else:
-            message = frame.problem or f"the action `{action.name}` cannot be read"
+            message = frame.problem or f"the action `{name}` cannot be read"
             self.note("invalid-action", message, span, helps=_HELPS)
         if self.events is not None:
             self._send_rest(frame, action)

@@ -62,6 +62,7 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     draft.take_repairs()
     builder.frames[:] = draft.frames
     builder.edits.clear()
+    builder.unthink()
     last = builder.segments[-1].span[1] if builder.segments else 0
     builder.adopt(draft.segments)
     if (

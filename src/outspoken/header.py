@@ -19,7 +19,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
-_RARE = frozenset({"point", "any_case", "arguments", "payloads", "repeated"})
+_RARE = frozenset({"point", "any_case", "arguments", "checks", "payloads", "repeated"})
 _WRITTEN = ("json", "words", "python")
 
 
@@ -40,7 +40,8 @@ class Header:
     the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
     that the format's words count in any case. `payloads` maps the types of payloads that are not called by what is
     written to an expression of what is written. `repeated` says what an argument is that is given more than once: its
-    last value (""), or the "list" of all.
+    last value (""), or the "list" of all. `checks` says what is to be changed of actions that do not fit the
+    page.
     """
 
     format: str
@@ -63,6 +64,7 @@ class Header:
     actions: dict[str, str] = field(default_factory=dict[str, str])
     payloads: dict[str, str] = field(default_factory=dict[str, str])
     repeated: str = ""
+    checks: dict[str, str] = field(default_factory=dict[str, str])
 
     def payload(self, written: str) -> str:
         """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
@@ -139,6 +141,7 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
         actions=_entries("actions", fields, path, folder),
         payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
         repeated=get.get("repeated", ""),
+        checks=_entries("checks", fields, path, folder),
     )
 
 
@@ -194,7 +197,7 @@ def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Pa
             continue
         match = _ENTRY.fullmatch(entry.strip())
         if match is None:
-            said = "action(...)" if key == "actions" else "argument|argument"
+            said = "argument|argument" if key == "arguments" else "action(...)"
             raise GrammarError(path, f"`{entry.strip()}` is not `name = {said}`", line=line + offset + 1)
         entries[match[1].strip()] = match[2].strip()
     return entries

@@ -344,7 +344,9 @@ class Machine(Salvager):
         self.pos = end
         if scanner.broken:
             self._island = None
-            return self._fail(self.pos, inside=True)
+            if step.role in ("arguments", "argument"):
+                return self._fail(self.pos, inside=True)
+            return self._fail(island.begun - self.base, self.pos, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None

@@ -31,8 +31,11 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _SOURCE = re.compile(r"([\w.$+|*]+?)(?::(\w+))?(!?)")
 _CONSTANTS = {"true": True, "false": False}
 
+#: The left side of the line that says what all actions have; on its right there are only fields.
+EVERY = "*"
+
 #: What a field of a mapping may be besides those of the model: the points of a drag, as one list.
-PATH = "path"
+_PATH = "path"
 
 
 class Condition(NamedTuple):
@@ -62,6 +65,10 @@ class Meaning:
         self.constants: dict[str, Any] = {}
         self.origins: dict[str, Origin] = {}
 
+    def is_path(self, field: str) -> bool:
+        """Is this no field of the model, but all points of a drag?"""
+        return field == _PATH and field not in self.model.model_fields
+
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
         """Which arguments each field may come from; without those of which two make one."""
@@ -75,17 +82,37 @@ class Mapping:
         self.any_case = header.any_case
         self.meanings: list[Meaning] = []
         self._by_name: dict[str, list[Meaning]] = {}
+        aliases = tuple(header.arguments.items())
+        every: dict[str, Origin] = {}
         for left, right in header.actions.items():
-            meaning = meaning_of(left, right, tuple(header.arguments.items()))
+            meaning = meaning_of(left, right, aliases)
+            if left == EVERY:
+                every = meaning.origins
+                continue
+            meaning.origins.update({field: origin for field, origin in every.items() if field not in meaning.origins})
             self.meanings.append(meaning)
             for name in meaning.names:
                 self._by_name.setdefault(self.word(name), []).append(meaning)
         #: the words that begin one
         self.names = frozenset(self._by_name)
+        unnamed = [meaning.conditions[0] for meaning in self._by_name.get("", ()) if meaning.conditions]
+        #: the arguments that hold the word, where an action has no other
+        self.naming = tuple(dict.fromkeys([key for condition in unnamed for key in condition.keys]))
 
     def word(self, name: str) -> str:
         """A word as it is compared."""
         return name.strip().lower() if self.any_case else name
+
+    def called(self, name: str, arguments: dict[str, Any]) -> str:
+        """The word for an action: its own, or what the argument says that holds it."""
+        said = None if name else find_argument(self.naming, arguments)[1] if self.naming else None
+        return said if isinstance(said, str) else name
+
+    def knows(self, word: str) -> bool:
+        """Is this a word for an action, be it with other arguments?"""
+        said = self.word(word)
+        unnamed = [meaning.conditions[0] for meaning in self._by_name.get("", ()) if meaning.conditions]
+        return said in self.names or any(said == self.word(known) for c in unnamed for known in c.words)
 
     def find(self, name: str, arguments: dict[str, Any]) -> Meaning | None:
         """The first meaning of a word that fits its arguments."""
@@ -157,7 +184,7 @@ def meaning_of(left: str, right: str, aliases: tuple[tuple[str, str], ...] = ())
         raise ValueError(f"`{left}` is not `name` or `name(argument=word)`")
     names = tuple([_unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
     meaning = Meaning(names, tuple(_conditions(side[2] or "", named)), f"{left} = {right}")
-    side = _SIDE.fullmatch(right.strip())
+    side = _SIDE.fullmatch(right.strip() if left != EVERY else f"no_op{right.strip()}")
     model = MODELS.get(side[1]) if side else None
     if side is None or model is None:
         near = get_close_matches(side[1] if side else right, MODELS, 3)
@@ -194,7 +221,7 @@ def _add_field(meaning: Meaning, field: str, value: str, named: dict[str, tuple[
     """Note where a field comes from, or what it always is."""
     model, (name, _, part) = meaning.model, field.partition(".")
     known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
-    if field != PATH and (not known or (part and part not in ElementRef.model_fields)):
+    if not meaning.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
         raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{_type(model)}`")
     if value.startswith('"') or value in _CONSTANTS or _NUMBER.fullmatch(value):
         meaning.constants[field] = _constant(value, model, field)

@@ -29,7 +29,7 @@ _NEAR = 120
 
 _CALLS = frozenset({"tool_call", "action", "payload"})
 #: What a damaged segment is worth to be read for.
-_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think"})
+_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
 def says_something(way: Way) -> bool:
@@ -230,6 +230,7 @@ class Salvager(Sprinter):
         self.config = self.automaton.home
         builder.frames.clear()
         builder.edits.clear()
+        builder.unthink()
         resume = self._opener()[1] or after
         read = max(after, self.base + self.pos)
         self._spent += read - resume

@@ -112,6 +112,7 @@ class Trial(Machine):
         nothing = not any(s.kind != "text" for s in segments)
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
+        does = any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
         return (
             self.refused is not None,
             not (self.ended or self.whole),
@@ -119,6 +120,7 @@ class Trial(Machine):
             self.damaged,
             unknown,
             -self.stopped_at() if self.ended or self.whole else not named,
+            not does,
             self.name != first,
             self.name != PLAIN,
             bool(self.automaton.tables.header.like),

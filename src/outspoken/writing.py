@@ -208,6 +208,10 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
         return [(to_json(item.name), progress._replace(name=True))] if item.name and not progress.name else []
     if role == "id":
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
+    if role == "content":
+        return (
+            [(to_json(item.text), progress._replace(body=True))] if item.kind == "think" and not progress.body else []
+        )
     if role == "arguments":
         whole = item.kind in ("tool_call", "action") and not progress.body and not progress.argument
         if not whole:

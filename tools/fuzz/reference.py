@@ -174,7 +174,9 @@ class _Reader:
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
             self.segments.append(self._deed(kind, frame))
-        elif kind == "unread":
+        elif kind == "think" and frame.content >= 0:
+            self.segments[frame.content][0] = "think"
+        elif kind in ("unread", "quoted"):  # what is made up for a string is no action
             self.codes.append("unread-entry")
         elif kind == "payload":
             data = frame.value if frame.bare is None else frame.bare
