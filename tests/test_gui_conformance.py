@@ -26,6 +26,7 @@ READ = {
     "uitars_call_ast": "ui_tars",
     "uitars": "ui_tars",
     "function_call_json": "ui_tars_calls",
+    "qwen_mobile": "qwen3_vl_mobile",
     "function_call_object_rough": "ui_tars_calls",
 }
 
@@ -33,7 +34,7 @@ READ = {
 WAITING = {
     "autoglm", "autoglm_call", "autoglm_locate", "autoglm_response", "cogagent_grounded_operation", "gelab",
     "mano_call", "mano_tags", "omni_code_env", "omni_computer_env", "omni_env_stream", "omni_mcp_env",
-    "qwen3_coder_xml", "qwen_mobile", "react_action_blob", "react_json", "react_json_v2", "seed001_multi", "seed_xml",
+    "qwen3_coder_xml", "react_action_blob", "react_json", "react_json_v2", "seed001_multi", "seed_xml",
     "seed_xml_generic_tree", "seed_xml_stream_t5", "skyvern_action_dict", "skyvern_actions_list", "speakmcp_text",
 }  # fmt: skip
 

@@ -66,6 +66,8 @@ class Frame:
     keyed = False
     #: a call that was announced: its number
     index = -1
+    #: a call that may be an action, and so is not announced, of which an argument was begun
+    begun = False
     problem = ""
     content: str | None = None
     content_span = (0, 0)
@@ -392,8 +394,10 @@ class Builder(Bookkeeper):
         """Add to a call's arguments what was read of an argument that never ended."""
 
     def is_begun(self, frame: Frame) -> bool:
-        """Is this an action of which an argument was begun?"""
-        return "action" in frame.kinds and bool(frame.name) and (frame.key is not None or frame.arguments is not None)
+        """Is this an action, or a call that may be one, of which an argument was begun?"""
+        if "action" not in frame.kinds:
+            return frame.begun
+        return bool(frame.name) and (frame.key is not None or frame.arguments is not None)
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""

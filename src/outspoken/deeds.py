@@ -125,9 +125,9 @@ class ActionBuilder(CallBuilder):
 
     def _send_rest(self, frame: Frame, action: Any) -> None:
         """Send what was not yet sent of the text that an action types."""
-        if frame.typed is None or action.type != "type_text" or self.events is None:
+        if action.type != "type_text" or self.events is None:
             return
-        rest = action.text[len(frame.typed.sent) :]
+        rest = action.text[len(frame.typed.sent) if frame.typed is not None else 0 :]
         if rest:
             self.events.append(ActionText(self.acted, rest))
 
