@@ -5,6 +5,7 @@ A field's type says how it is read. Nothing is ever evaluated, and nothing is gu
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -242,10 +243,8 @@ def _texts(value: Any, argument: str) -> list[str]:
 
 def _keys(value: Any, argument: str) -> list[str]:
     """Keys from a list, or from text with `+` or white space between them."""
-    if isinstance(value, (list, tuple)):
-        parts = [_text(item, argument) for item in cast("list[Any]", value)]
-    else:
-        parts = _apart(_text(value, argument))
+    listed = _listed(value)
+    parts = _apart(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
     keys = [key_named(part) for part in parts]
     if not keys:
         raise Misfit(argument, f"needs a key in `{argument}`")
@@ -295,10 +294,20 @@ def _object(value: Any, argument: str) -> Any:
 
 
 def _items(value: Any, argument: str) -> list[Any]:
-    items = cast("list[Any]", value) if isinstance(value, (list, tuple)) else []
+    items = _listed(value)
     if not items:
         raise Misfit(argument, f"needs a list in `{argument}`, got {repr(cast('object', value))[:40]}")
-    return list(items)
+    return items
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The items of a list, or of text that is one in JSON, as a bare argument is; None for anything else."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return list(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else None
 
 
 _READERS: dict[str, Any] = {

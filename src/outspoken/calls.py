@@ -45,10 +45,13 @@ class CallBuilder(Builder):
 
     def _holds_back(self, frame: Frame) -> bool:
         """Is what is read no call yet, since it may be an action?"""
-        if self.acts is None or not self.may_act(frame):
+        if not self._may_be_deed(frame):
             return False
         frame.begun = "action" not in frame.kinds
         return True
+
+    def _may_be_deed(self, frame: Frame) -> bool:
+        return self.acts is not None and self.may_act(frame)
 
     def may_act(self, frame: Frame) -> bool:
         """May what is being read be an action?"""
@@ -223,8 +226,8 @@ class CallBuilder(Builder):
         parts: Any = frame.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(frame)
-        if types == _TEXT_ONLY or frame.typed is not None:
-            return text
+        if types == _TEXT_ONLY or frame.typed is not None or (types is None and self._may_be_deed(frame)):
+            return text  # what a field of an action takes says how its text is read
         value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))
