@@ -110,7 +110,7 @@ class Kind(NamedTuple):
 def kind_of(model: type[BaseAction], field: str) -> Kind:
     """How a field of an action is read, by its type."""
     if field in _KEY_FIELDS:
-        return Kind("key" if field == "key" else "keys")
+        return Kind({"key": "key", "modifiers": "held"}.get(field, "keys"))
     if field == "actions":
         return Kind("actions")
     admitted = _without_none(model.model_fields[field].annotation)
@@ -251,6 +251,11 @@ def _keys(value: Any, argument: str) -> list[str]:
     return keys
 
 
+def _held(value: Any, argument: str) -> list[str]:
+    """Keys that are held meanwhile: none, where that is what is said."""
+    return _keys(value, argument) if value not in ("", []) else []
+
+
 def _apart(text: str) -> list[str]:
     """The keys of a text: between `+` or white space, both of which may be a key, too."""
     if text and not text.strip():
@@ -311,7 +316,7 @@ def _listed(value: Any) -> list[Any] | None:
 
 
 _READERS: dict[str, Any] = {
-    "key": _one_key, "keys": _keys, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
+    "key": _one_key, "keys": _keys, "held": _held, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
     "seconds": _seconds, "truth": _truth, "element": _element, "object": _object, "points": _items,
     "actions": _items,
 }  # fmt: skip

@@ -397,7 +397,7 @@ class Builder(Bookkeeper):
         """Is this an action, or a call that may be one, of which an argument was begun?"""
         if "action" not in frame.kinds:
             return frame.begun
-        return bool(frame.name) and (frame.key is not None or frame.arguments is not None)
+        return frame.arguments is not None or (bool(frame.name) and frame.key is not None)
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""
