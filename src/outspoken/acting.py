@@ -19,7 +19,7 @@ from .action_values import (
 from .actions import PROVENANCE, BaseAction, ElementRef, TypeText, UnknownAction
 from .construct import construct
 from .header import Header
-from .mapping import Mapping, Meaning, Origin, find_argument, mapping_of
+from .mapping import PARTS, Mapping, Meaning, Origin, find_argument, mapping_of
 from .points import Point, Screen, Space
 from .settings import DEFAULT, Settings
 from .typed import TypedText
@@ -56,7 +56,8 @@ def make_action(
     try:
         fields = reader.fields(arguments)
     except Misfit as misfit:
-        return Made(unknown_action(name, arguments, common), f"`{name}` {misfit}", misfit.argument)
+        said = f"`{name}`" if name else "the action"
+        return Made(unknown_action(name, arguments, common), f"{said} {misfit}", misfit.argument)
     used = {key for condition in meaning.conditions for key in condition.keys} | reader.used
     extra = {key: value for key, value in arguments.items() if key not in used}
     return Made(built(meaning.model, {**common, "name": name, "extra": extra, **fields}), clamped=tuple(reader.clamped))
@@ -70,16 +71,27 @@ def built(model: type[BaseAction], values: dict[str, Any]) -> Any:
 
 def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any]) -> Any:
     """What stands for an action that cannot be read."""
-    return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": arguments})
+    return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
 
 
 def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: TypedText | None) -> Any:
     """What stands for an action that never ended: what it types, as far as it came, or what is known of it."""
     if typed is None:
-        return built(UnknownAction, {**common, "extra": arguments})
+        return built(UnknownAction, {**common, "extra": _as_data(arguments)})
     known = arguments.pop(typed.key, None)
     text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
     return built(TypeText, {**common, "text": text, "extra": arguments})
+
+
+def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with the actions that were read among them as data."""
+    parts: Any = arguments.get(PARTS)
+    if not isinstance(parts, list):
+        return arguments
+    shown = [
+        part.model_dump(mode="json") if isinstance(part, BaseAction) else part for part in cast("list[Any]", parts)
+    ]
+    return {**arguments, PARTS: shown}
 
 
 class Reader:
@@ -174,12 +186,12 @@ class Reader:
 
     def _nested(self, item: Any, key: str) -> Any:
         """An action in a batch, which was written as the arguments of the same call."""
-        if isinstance(item, BaseAction):
+        if isinstance(item, BaseAction) and item.status != "invalid":
             return item
         arguments = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
         made = make_action(self._header, self._name, arguments, {}, self._settings) if arguments else None
         if made is None or made.problem:
-            raise Misfit(key, f"holds in `{key}` what is no action of this format: {repr(cast('object', item))[:80]}")
+            raise Misfit(key, f"holds what is no action of this format: {_shown(item)}")
         self.clamped += made.clamped
         return made.action
 
@@ -201,6 +213,10 @@ class Reader:
         if kept is not placed:
             self.clamped.append(key)
         return kept
+
+
+def _shown(item: Any) -> str:
+    return repr(cast("object", item.raw if isinstance(item, BaseAction) else item))[:80]
 
 
 def _edges(space: str) -> tuple[float, float] | None:

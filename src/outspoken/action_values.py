@@ -5,6 +5,7 @@ A field's type says how it is read. Nothing is ever evaluated, and nothing is gu
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -112,7 +113,7 @@ class Kind(NamedTuple):
 def kind_of(model: type[BaseAction], field: str) -> Kind:
     """How a field of an action is read, by its type."""
     if field in _KEY_FIELDS:
-        return Kind("key" if field == "key" else "keys")
+        return Kind({"key": "key", "modifiers": "held"}.get(field, "keys"))
     if field == "actions":
         return Kind("actions")
     admitted = _without_none(model.model_fields[field].annotation)
@@ -247,14 +248,17 @@ def _texts(value: Any, argument: str) -> list[str]:
 
 def _keys(value: Any, argument: str) -> list[str]:
     """Keys from a list, or from text with `+` or white space between them."""
-    if isinstance(value, (list, tuple)):
-        parts = [_text(item, argument) for item in cast("list[Any]", value)]
-    else:
-        parts = _apart(_text(value, argument))
+    listed = _listed(value)
+    parts = _apart(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
     keys = [key_named(part) for part in parts]
     if not keys:
         raise Misfit(argument, f"needs a key in `{argument}`")
     return keys
+
+
+def _held(value: Any, argument: str) -> list[str]:
+    """Keys that are held meanwhile: none, where that is what is said."""
+    return _keys(value, argument) if value not in ("", []) else []
 
 
 def _apart(text: str) -> list[str]:
@@ -300,14 +304,24 @@ def _object(value: Any, argument: str) -> Any:
 
 
 def _items(value: Any, argument: str) -> list[Any]:
-    items = cast("list[Any]", value) if isinstance(value, (list, tuple)) else []
+    items = _listed(value)
     if not items:
         raise Misfit(argument, f"needs a list in `{argument}`, got {repr(cast('object', value))[:40]}")
-    return list(items)
+    return items
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The items of a list, or of text that is one in JSON, as a bare argument is; None for anything else."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return list(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else None
 
 
 _READERS: dict[str, Any] = {
-    "key": _one_key, "keys": _keys, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
+    "key": _one_key, "keys": _keys, "held": _held, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
     "seconds": _seconds, "truth": _truth, "element": _element, "object": _object, "points": _items,
     "actions": _items,
 }  # fmt: skip

@@ -72,6 +72,8 @@ class Frame:
     again: set[str] | None = None
     #: a call that was announced: its number
     index = -1
+    #: a call that may be an action, and so is not announced, of which an argument was begun
+    begun = False
     problem = ""
     content: str | None = None
     content_span = (0, 0)
@@ -422,7 +424,7 @@ class Builder(Bookkeeper):
         """Add to a call's arguments what was read of an argument that never ended."""
 
     def is_begun(self, frame: Frame) -> bool:
-        """Is this an action of which an argument was begun?"""
+        """Is this an action, or a call that may be one, of which an argument was begun?"""
         raise NotImplementedError
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:

@@ -28,7 +28,9 @@ class CallBuilder(Builder):
 
         What may be an action is no call before it has `ended`.
         """
-        if frame.index >= 0 or not frame.name or (self.acts is not None and not ended and self.may_act(frame)):
+        if frame.index >= 0 or not frame.name:
+            return
+        if not ended and self._holds_back(frame):
             return
         if self.known is not None and frame.name not in self.known:
             frame.name = self._meant(frame.name)
@@ -40,6 +42,16 @@ class CallBuilder(Builder):
             held = "".join(frame.parts or ())
             if held:
                 self.events.append(ToolCallDelta(frame.index, held))
+
+    def _holds_back(self, frame: Frame) -> bool:
+        """Is what is read no call yet, since it may be an action?"""
+        if not self._may_be_deed(frame):
+            return False
+        frame.begun = "action" not in frame.kinds
+        return True
+
+    def _may_be_deed(self, frame: Frame) -> bool:
+        return self.acts is not None and self.may_act(frame)
 
     def may_act(self, frame: Frame) -> bool:
         """May what is being read be an action?"""
@@ -88,7 +100,7 @@ class CallBuilder(Builder):
             value, text = self._odd_arguments(frame, value, text)
         frame.arguments = value
         if self.events is None:
-            if frame.index < 0 and frame.name and (self.acts is None or not self.may_act(frame)):
+            if frame.index < 0 and frame.name and not self._holds_back(frame):
                 frame.index = self.calls
                 self.calls += 1
             frame.parts = [text]
@@ -233,8 +245,8 @@ class CallBuilder(Builder):
         parts: Any = frame.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(frame)
-        if types == _TEXT_ONLY or frame.typed is not None:
-            return text
+        if types == _TEXT_ONLY or frame.typed is not None or (types is None and self._may_be_deed(frame)):
+            return text  # what a field of an action takes says how its text is read
         value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))

@@ -44,9 +44,14 @@ class ActionBuilder(CallBuilder):
         if frame.typed is not None:
             frame.typed.end()
             frame.typed.again = frame.typed.again or frame.key == frame.typed.key
-        elif self.acts.types(frame.name or "", frame.key or ""):
+        elif not self._is_part(frame) and self.acts.types(frame.name or "", frame.key or ""):
             frame.typed = TypedText(frame.key or "")
             frame.index = self.calls
+
+    def _is_part(self, frame: Frame) -> bool:
+        """Is this an action within another one, of which nothing is said before that ends?"""
+        at = self.frames.index(frame)
+        return at > 0 and "action" in self.frames[at - 1].kinds
 
     def typing(self, piece: str, *, quoted: bool) -> None:
         """More of the text that an action types."""
@@ -65,7 +70,7 @@ class ActionBuilder(CallBuilder):
         frame, end = self.frames.pop(), base + m.end(g)
         if not self._act(frame, end):
             self._refuse(frame, end)
-        if self.frames and "action" in self.frames[-1].kinds:
+        if self._within_action():
             self._nest(self.frames[-1])
         self.settle(frame, end)
 
@@ -109,10 +114,12 @@ class ActionBuilder(CallBuilder):
         return self.acts.called(name, arguments) if self.acts is not None else name
 
     def is_begun(self, frame: Frame) -> bool:
-        """Is this an action of which an argument was begun?"""
+        """Is this an action, or a call that may be one, of which an argument was begun?"""
+        if "action" not in frame.kinds:
+            return frame.begun
         named = bool(frame.name) or (self.acts is not None and bool(self.acts.naming))
         begun = frame.key is not None or frame.arguments is not None or frame.parts is not None
-        return "action" in frame.kinds and named and begun
+        return named and begun
 
     def act(self, frame: Frame, end: int) -> bool:
         """A call is complete: take it for an action, if it is one."""
@@ -156,7 +163,8 @@ class ActionBuilder(CallBuilder):
         """Put an action among the segments, and say it."""
         self.flush()
         if problem:
-            self.worsen("invalid")
+            if not self._within_action():
+                self.worsen("invalid")
             self.note("invalid-action", problem, span, helps=_HELPS)
         self.segments.append(action)
         if self.events is not None:
@@ -172,13 +180,21 @@ class ActionBuilder(CallBuilder):
         if rest:
             self.events.append(ActionText(self.acted, rest))
 
+    def _within_action(self) -> bool:
+        """Does what comes next belong to an action?"""
+        return bool(self.frames) and "action" in self.frames[-1].kinds
+
     def _nest(self, frame: Frame) -> None:
         """The action that was just added is a part of another one: the argument `*` of that."""
+        from .mapping import PARTS
+
         frame.arguments = frame.arguments or {}
-        frame.arguments.setdefault("*", []).append(self.segments.pop())
+        frame.arguments.setdefault(PARTS, []).append(self.segments.pop())
         self.acted -= 1
         if self.events is not None:
             self.events.pop()
+            while self.events and type(self.events[-1]) is ActionText and self.events[-1].index == self.acted:
+                self.events.pop()
 
     # ends that are none
 
@@ -198,11 +214,12 @@ class ActionBuilder(CallBuilder):
         self.flush()
         self.worsen(status)
         self.segments.append(action)
+        said = f"the action `{action.name}`" if action.name else "the action"
         if status == "truncated":
             label = "opened here, and the text ends inside it"
-            self.note("unclosed-action", f"the action `{name}` never ends", span, label=label)
+            self.note("unclosed-action", f"{said} never ends", span, label=label)
         else:
-            message = frame.problem or f"the action `{name}` cannot be read"
+            message = frame.problem or f"{said} cannot be read"
             self.note("invalid-action", message, span, helps=_HELPS)
         if self.events is not None:
             self._send_rest(frame, action)

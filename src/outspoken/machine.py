@@ -96,6 +96,7 @@ class Machine(Salvager):
             island.pieces.append(chunk)
             if island.step.role == "arguments" and island.pieces[0][0] == "{":
                 self.builder.island_piece("arguments", chunk)
+            self._typing(island, chunk)
         else:
             if held:
                 chunk, start = held + chunk, start - len(held)
@@ -331,14 +332,19 @@ class Machine(Salvager):
         self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
         return True
 
+    def _typing(self, island: Island, piece: str) -> None:
+        """A piece of an island may be of the text that an action types."""
+        frames = self.builder.frames
+        if island.step.role == "argument" and frames and frames[-1].typed is not None:
+            self.builder.typing(piece, quoted=True)
+
     def _island_on(self, island: Island, *, final: bool) -> bool:
         """Go on in an island."""
         step, scanner = island.step, island.scanner
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
-            if step.role == "argument" and self.builder.frames and self.builder.frames[-1].typed is not None:
-                self.builder.typing(self.buffer[self.pos : end], quoted=True)
+            self._typing(island, self.buffer[self.pos : end])
         if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
             self.builder.island_piece("arguments", ready)
         self.pos = end

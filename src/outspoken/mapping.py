@@ -37,6 +37,9 @@ EVERY = "*"
 #: What a field of a mapping may be besides those of the model: the points of a drag, as one list.
 _PATH = "path"
 
+#: The argument that holds the actions within an action.
+PARTS = "*"
+
 
 class Condition(NamedTuple):
     """What must be true of an argument: that it is there, or is one of some words; or is not."""
@@ -241,7 +244,7 @@ def _constant(value: str, model: type[BaseAction], field: str) -> Any:
     if value.startswith('"'):
         text = _unquoted(value)
         kind = kind_of(model, field) if "." not in field else None
-        return [part for part in text.split() if part] if kind and kind.reader in ("keys", "texts") else text
+        return [part for part in text.split() if part] if kind and kind.reader in ("keys", "held", "texts") else text
     if value in _CONSTANTS:
         return _CONSTANTS[value]
     return float(value) if "." in value else int(value)

@@ -41,21 +41,31 @@ def render(
     tables = registry.automaton(name).tables
     header = tables.header
     segments = [_placed(segment, header, coordinates, screen) for segment in _segments(what)]
-    acts = any("action" in kinds.split() for kinds in tables.frames)
+    kinds = {kind for kinds in tables.frames for kind in kinds.split()}
+    # where actions may be either, they are calls, unless that cannot be written
+    ways = [acts for acts in (False, True) if ("action" if acts else "tool_call") in kinds] or [False]
+    if not any(isinstance(segment, BaseAction) for segment in segments):
+        del ways[1:]
+    known = Tools.of(tools) or _typed(segments)
+    refused: list[RenderError] = []
+    for acts in ways:
+        for attempt in _attempts(_all_wanted(segments, header, acts=acts), header):
+            try:
+                return _written(name, segments, attempt, known, coordinates)
+            except RenderError as error:
+                refused.append(error)
+    raise refused[0]
+
+
+def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of all segments."""
     wanted: list[Wanted] = []
     for segment in segments:
         item = _wanted(segment, header, acts=acts)
         wanted.append(
             renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
         )
-    known = Tools.of(tools) or _typed(segments)
-    refused: list[RenderError] = []
-    for attempt in _attempts(wanted, header):
-        try:
-            return _written(name, segments, attempt, known, coordinates)
-        except RenderError as error:
-            refused.append(error)
-    raise refused[0]
+    return wanted
 
 
 def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:

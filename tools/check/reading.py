@@ -97,7 +97,7 @@ def _compared(header: Header, named: Reply, detected: Reply, page: Page, source:
     that write calls alike and mean other things by them, the header says which is named.
     """
     name = header.format
-    if header.like and detected.format == header.like and any(s.kind == "action" for s in named.segments):
+    if detected.format in _kin(header) and any(s.kind == "action" for s in named.segments):
         return
     own, other = _said(named), _said(detected)
     deeds = [segment for segment in named.segments if segment.kind in _DEEDS]
@@ -127,6 +127,15 @@ def _compared(header: Header, named: Reply, detected: Reply, page: Page, source:
             label=f"`{_kind(first)}` {what}",
             helps=["nothing has to be done if the text is really another format's"],
         )
+
+
+def _kin(header: Header) -> list[str]:
+    """The format that this one is said to be like, the one that that is like, and so on."""
+    found: list[str] = []
+    while header.like and header.like not in found:
+        found.append(header.like)
+        header = registry.header(header.like)
+    return found
 
 
 def _said(reply: Reply) -> list[Any]:
