@@ -69,13 +69,19 @@ def built(model: type[BaseAction], values: dict[str, Any]) -> Any:
 
 def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any]) -> Any:
     """What stands for an action that cannot be read."""
-    return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": arguments})
+    return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
+
+
+def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an action, those that are actions within it as plain data."""
+    nested: list[BaseAction] = arguments.get("*") or []
+    return {**arguments, "*": [action.model_dump(mode="json") for action in nested]} if nested else arguments
 
 
 def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: TypedText | None) -> Any:
     """What stands for an action that never ended: what it types, as far as it came, or what is known of it."""
     if typed is None:
-        return built(UnknownAction, {**common, "extra": arguments})
+        return built(UnknownAction, {**common, "extra": _as_data(arguments)})
     known = arguments.pop(typed.key, None)
     text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
     return built(TypeText, {**common, "text": text, "extra": arguments})

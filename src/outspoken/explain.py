@@ -135,8 +135,11 @@ def segment_value(segment: Segment) -> str:
 
 def _fields(action: Any) -> dict[str, Any]:
     """What an action says: of its own fields, those that it has."""
-    common = {"kind", "name", "raw", "span", "status"} | ({"extra"} if not action.extra else set[str]())
-    return action.model_dump(mode="json", exclude=common | {"repairs"}, exclude_none=True)
+    from .actions_base import PROVENANCE
+
+    left_out = PROVENANCE - ({"extra"} if action.extra else set[str]())
+    said = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
+    return {key: value for key, value in said.items() if value != []}
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -159,7 +160,9 @@ def meaning_of(left: str, right: str, aliases: tuple[tuple[str, str], ...] = ())
     side = _SIDE.fullmatch(right.strip())
     model = MODELS.get(side[1]) if side else None
     if side is None or model is None:
-        raise ValueError(f"`{right}` is no action of the vocabulary: {', '.join(sorted(MODELS))}")
+        near = get_close_matches(side[1] if side else right, MODELS, 3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ", which is in `outspoken.actions`"
+        raise ValueError(f"`{right}` is no action of the vocabulary{hint}")
     meaning.model = model
     for field, value in _fields(side[2] or "", side[1]):
         _add_field(meaning, field, value, named)
