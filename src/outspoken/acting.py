@@ -134,7 +134,9 @@ class _Reader:
     def _read(self, field: str, origin: Origin, key: str, value: Any) -> dict[str, Any]:
         """The fields that one argument says. Raises Misfit."""
         if field == PATH:
-            return {name: self._placed(place, key) for name, place in read_path(value, self._space, key).items()}
+            places = read_path(value, self._space, key)
+            known = self._meaning.model.model_fields
+            return {name: self._placed(place, key) for name, place in places.items() if name in known}
         name, _, part = field.partition(".")
         if part:
             return {field: read_value(kind_of(cast("Any", ElementRef), part), value, key, self._space)}

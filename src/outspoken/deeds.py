@@ -48,6 +48,14 @@ class ActionBuilder(CallBuilder):
             frame.typed = TypedText(frame.key or "")
             frame.index = self.calls
 
+    def value(self, piece: str, start: int, end: int) -> None:
+        """More of an argument's bare text; one without a name is known by its place."""
+        frame = self.frames[-1]
+        if self.acts is not None and frame.key is None and frame.bare is None:
+            frame.key, frame.key_start = f"${len(frame.arguments or ()) + 1}", start
+            self.name_argument(frame)
+        super().value(piece, start, end)
+
     def typing(self, piece: str, *, quoted: bool) -> None:
         """More of the text that an action types."""
         typed = self.frames[-1].typed
@@ -125,9 +133,9 @@ class ActionBuilder(CallBuilder):
 
     def _send_rest(self, frame: Frame, action: Any) -> None:
         """Send what was not yet sent of the text that an action types."""
-        if frame.typed is None or action.type != "type_text" or self.events is None:
+        if action.type != "type_text" or self.events is None:
             return
-        rest = action.text[len(frame.typed.sent) :]
+        rest = action.text[len(frame.typed.sent if frame.typed is not None else "") :]
         if rest:
             self.events.append(ActionText(self.acted, rest))
 
