@@ -102,9 +102,10 @@ def of_mano(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     if expected.get("error"):
         return [], [action.type for action in reply.actions]
     call: dict[str, Any] = expected["equals"] if "equals" in expected else expected["action"]
-    found, action = call["args"], reply.actions[0]
-    want = [call["name"], read_point(found["start_box"], "rel1000"), call["rawAction"]]
-    have = [action.name, action.point, action.raw]
+    found: dict[str, Any] = call["args"]
+    action: Any = reply.actions[0]
+    want: list[Any] = [call["name"], read_point(found["start_box"], "rel1000"), call["rawAction"]]
+    have: list[Any] = [action.name, action.point, action.raw]
     for theirs, own in {"direction": "direction", "amount": "amount"}.items():
         if theirs in found:
             want.append(found[theirs])

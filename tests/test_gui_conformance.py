@@ -241,7 +241,8 @@ ASSERTED: dict[str, Callable[[dict[str, Any], Reply], tuple[Any, Any]]] = {
 
 def text_of(row: dict[str, Any]) -> str:
     head, tail = FRAMED.get(row["format"]) or FRAMED.get(row["id"]) or ("", "")
-    return f"{head}{row['input'] if isinstance(row['input'], str) else json.dumps(row['input'], ensure_ascii=False)}{tail}"
+    said = row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
+    return f"{head}{said}{tail}"
 
 
 def outcome(row: dict[str, Any]) -> tuple[Any, Any]:
@@ -266,7 +267,7 @@ def test_vectors() -> None:
         want, have = outcome(row)
         if row["id"] in DIFFERENCES:
             ours = DIFFERENCES[row["id"]][0]
-            want = (ours, *want[1:]) if isinstance(want, tuple) else ours
+            want = (ours, *cast("tuple[Any, ...]", want)[1:]) if isinstance(want, tuple) else ours
         if want != have:
             wrong.append((row["id"], want, have))
     assert wrong == []
