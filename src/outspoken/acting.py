@@ -127,7 +127,8 @@ class Reader:
         try:
             if self._meaning.is_path(field):
                 places = read_path(value, self._space, key, begun="start" in fields)
-                return {name: self._placed(place, key) for name, place in places.items()}
+                known = self._meaning.model.model_fields
+                return {name: self._placed(place, key) for name, place in places.items() if name in known}
             return self._read(field, origin, key, value)
         except Misfit:
             if field not in _COMMENTS:

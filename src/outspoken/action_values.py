@@ -338,13 +338,14 @@ def read_path(value: Any, space: Space, argument: str, *, begun: bool = False) -
 
 
 def write_point(point: Point, spelling: str) -> Any:
-    """A point as a format spells it: `{x}` and `{y}` stand for its numbers, "" for a list of them.
+    """A point as a format spells it: `{x}` and `{y}` stand for its numbers, "" for a list of them, "tuple" for a tuple,
+    "nested" for a list in a list.
 
     The numbers of a box stand where `{x}` and `{y}` do, with what stands between these between all of them.
     """
     numbers = [_short(number) for number in point.numbers()]
-    if not spelling:
-        return numbers
+    if "{x}" not in spelling:
+        return {"tuple": tuple(numbers), "nested": [numbers]}.get(spelling, numbers)
     head, _, rest = spelling.partition("{x}")
     between, _, tail = rest.partition("{y}")
     return f"{head}{between.join([f'{Decimal(repr(number)):f}' for number in numbers])}{tail}"

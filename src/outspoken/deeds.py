@@ -53,6 +53,14 @@ class ActionBuilder(CallBuilder):
         at = self.frames.index(frame)
         return at > 0 and "action" in self.frames[at - 1].kinds
 
+    def value(self, piece: str, start: int, end: int) -> None:
+        """More of an argument's bare text; one without a name is known by its place."""
+        frame = self.frames[-1]
+        if self.acts is not None and frame.key is None and frame.bare is None:
+            frame.key, frame.key_start = f"${len(frame.arguments or ()) + 1}", start
+            self.name_argument(frame)
+        super().value(piece, start, end)
+
     def typing(self, piece: str, *, quoted: bool) -> None:
         """More of the text that an action types."""
         typed = self.frames[-1].typed

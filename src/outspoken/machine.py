@@ -72,7 +72,7 @@ class Machine(Salvager):
         """What finds in the next piece a character that may end what is being read; None where any piece may."""
         island, free = self._island, self.config.free
         if island is not None:
-            return island.scanner.plain if self.pos == len(self.buffer) else None
+            return island.scanner.plain if self.pos == len(self.buffer) and not self._is_typed(island) else None
         if free is None or free.target is self.automaton.home or self._fresh or self._lead or self._waiting:
             return None
         if self._damage is not None or self._suspect is not None:
@@ -334,9 +334,13 @@ class Machine(Salvager):
 
     def _typing(self, island: Island, piece: str) -> None:
         """A piece of an island may be of the text that an action types."""
-        frames = self.builder.frames
-        if island.step.role == "argument" and frames and frames[-1].typed is not None:
+        if self._is_typed(island):
             self.builder.typing(piece, quoted=True)
+
+    def _is_typed(self, island: Island) -> bool:
+        """Is an island the text that an action types?"""
+        frames = self.builder.frames
+        return island.step.role == "argument" and bool(frames) and frames[-1].typed is not None
 
     def _island_on(self, island: Island, *, final: bool) -> bool:
         """Go on in an island."""

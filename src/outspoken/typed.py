@@ -39,12 +39,13 @@ class TypedText:
         return text
 
     def quoted(self, piece: str) -> str:
-        """More of a literal, from its first character on. Returns what became certain."""
+        """More of a literal, from its first character on, or the blanks before it. Returns what became certain."""
         if self._over:
             return ""
         if not self._quote:
+            piece = piece.lstrip(" \t\r\n")
             self._quote, piece = piece[:1], piece[1:]
-            self._over = self._quote not in ("'", '"')
+            self._over = self._quote not in ("", "'", '"')
         certain: list[str] = []
         pos = 0
         if self._quote.endswith("\\") and piece and not self._over:

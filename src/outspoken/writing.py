@@ -195,7 +195,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "ARG_VALUE" and item and item.kind == "payload":
         is_due = progress.name and not progress.body and isinstance(item.data, str)
         return [(item.data, progress._replace(body=True))] if is_due else []
-    if short == "ARG_VALUE" and item and progress.phase == 1:
+    if short == "ARG_VALUE" and item and (progress.phase == 1 or _is_unnamed(item, progress)):
         return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
@@ -220,7 +220,7 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
             return [(item.arguments_text, progress._replace(body=True))]
         text = notation_of(step.terminal).write(dict(item.arguments))
         return [] if text is None else [(text, progress._replace(body=True))]
-    if role in ("", "argument") and progress.phase == 1:
+    if role in ("", "argument") and (progress.phase == 1 or _is_unnamed(item, progress)):
         value = item.arguments[progress.argument][1]
         if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
             return []
@@ -239,7 +239,7 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return [(item.name, progress._replace(name=True))] if item.name == step.terminal.canonical else []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
         return [(item.name, progress._replace(name=True))] if item.name else []
-    if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
+    if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_unnamed(item, progress):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
@@ -248,6 +248,16 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
     if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
         return [(item.id, progress._replace(id=True))]
     return []
+
+
+def _may_begin_argument(item: Wanted, progress: Progress) -> bool:
+    return progress.phase == 0 and not progress.body and progress.argument < len(item.arguments)
+
+
+def _is_unnamed(item: Wanted, progress: Progress) -> bool:
+    """Is the next argument one without a name, `$1` by its place, of which only the value is written?"""
+    place = progress.argument
+    return _may_begin_argument(item, progress) and item.arguments[place][0] == f"${place + 1}"
 
 
 def bare(value: Any, item: Wanted) -> str:
