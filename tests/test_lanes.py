@@ -15,7 +15,7 @@ from outspoken.settings import DEFAULT
 from tests.cases import CASES, FORMATS
 
 #: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
-MACHINE_ONLY = {"suggestions", "ui_tars"}
+MACHINE_ONLY = {"suggestions"} | {name for name in FORMATS if registry.header(name).actions}
 EXAMPLES = MACHINE_ONLY | {"json"}
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
 
