@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,11 +14,20 @@ from outspoken.reading import Reading
 from outspoken.replies import Reply
 from outspoken.settings import DEFAULT
 from tests.cases import CASES, FORMATS
+from tools.fuzz.mutate import Mutator
 
 #: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
 MACHINE_ONLY = {"suggestions", "ui_tars"}
 EXAMPLES = MACHINE_ONLY | {"json"}
+#: How many changed texts of each format are read.
+CHANGED = 25
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
+
+
+@pytest.fixture(autouse=True)
+def _made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Lanes are made, and learn each way, when they are first needed."""
+    monkeypatch.setattr(lanes, "AFTER", 0)
 
 
 def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
@@ -52,6 +62,20 @@ def test_detection_by_lanes_is_what_the_detector_finds() -> None:
             assert found == by_detector, str(case)
             read += 1
     assert read > len(CASES) // 3
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_changed_texts_are_read_alike(format_: str) -> None:
+    random = Random(format_)
+    own = [case for case in CASES if case.format == format_]
+    change = Mutator(random, [case.text for case in own])
+    for _ in range(CHANGED):
+        case = random.choice(own)
+        text, tools = change(case.text), case.options.get("tools")
+        found = lanes.read(text, format_, None, tools, DEFAULT)
+        assert found is None or found == by_machine(text, format_, tools), text
+        found = lane_detection.read(text, tools, DEFAULT)
+        assert found is None or found == by_machine(text, "auto", tools), text
 
 
 @pytest.mark.parametrize("format_", FORMATS)
