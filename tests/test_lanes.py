@@ -144,3 +144,17 @@ def test_places_are_counted_from_the_response_on_where_its_prompt_opened_somethi
     assert found is not None
     assert found == by_machine(text, "deepseek_r1")
     assert [s.span for s in found.segments] == [(0, 7), (17, 23)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # text of one format, reasoning of none: the white space behind it is trimmed as plain text is
+        "<|channel|>final<|message|>Mosses.<|return|> <think>\nWhy?\n</think>\n\nFerns.",
+        f"{CALL}\n\nIt is `look_up` that knows.\n\n```py\nlook_up()\n```\n\n{CALL}  \nDone.",
+        "</think>\n\nHello.",
+    ],
+)
+def test_formats_that_take_turns_are_read_as_the_detector_reads_them(text: str) -> None:
+    by_detector = by_machine(text, "auto")
+    assert lane_detection.read(text, None, DEFAULT) == by_detector

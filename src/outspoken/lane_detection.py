@@ -33,12 +33,16 @@ class _Plain(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A segment that a lane has read: what it is, where it ends, and whether what ended there is text."""
+    """A segment that a lane has read: what it is, where it ends, and whether what ended there is text.
+
+    `own` says that plain text was read on, so that no format had to be found.
+    """
 
     lane: Lane
     segments: list[Any]
     end: int
     after_text: bool
+    own: bool = False
 
 
 #: how many texts were read in an edition of the formats, as long as they are few
@@ -110,7 +114,7 @@ class _Reader:
         if match.lastindex >= self.plain.own:
             lane, said = self.plain.lane, pos + len(piece.rstrip(BLANK))
             found = lane.read_on(self.text, start, self.tools, self.depth, said, self._after or said > pos)
-            return _Read(lane, found[0], found[1], found[3]) if found.__class__ is tuple else None
+            return _Read(lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
         plain = self.plain
         group: int = match.lastindex
         number = plain.openers.numbers[group - 1]
@@ -155,10 +159,11 @@ class _Reader:
 
     def _take(self, found: _Read, piece: str, pos: int) -> None:
         """Take over the text before a segment, and the segment."""
-        lane, plain = found.lane, self.plain.lane
+        lane = found.lane
         trims = lane.automaton.trims
-        if lane is not plain:
+        if not found.own:
             self._trims = trims
+        if lane is not self.plain.lane:
             self.detected = self.detected or lane.format
         self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
         for made in found.segments:
