@@ -14,6 +14,7 @@ from outspoken.reading import Reading
 from outspoken.replies import Reply
 from outspoken.settings import DEFAULT
 from tests.cases import CASES, FORMATS
+from tools.fuzz.invariants import How, cost
 from tools.fuzz.mutate import Mutator
 
 #: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
@@ -84,6 +85,15 @@ def test_the_example_is_read_by_a_lane(format_: str) -> None:
     found = lanes.read(example, format_, None, None, DEFAULT)
     assert (found is None) == (format_ in EXAMPLES)
     assert found is None or found == by_machine(example, format_)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_work_of_a_lane_grows_with_the_text(format_: str) -> None:
+    how = How(format_)
+    for unit in ("word ", "<", "a <b> ", "\n\n", "'\"`[{(", registry.header(format_).example):
+        less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
+        if all(lanes.read(text, format_, None, None, DEFAULT) for text in (less, more)):
+            assert cost(more, how) <= 3 * cost(less, how), unit
 
 
 def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def parse(
     error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
-    if repair is None and on_error == "keep" and not (prefix and format == "auto"):
+    if repair is None and on_error == "keep" and lanes.ENABLED and not (prefix and format == "auto"):
         given = settings or DEFAULT
         auto = format == "auto"
         reply = lane_detection.read(text, tools, given) if auto else lanes.read(text, format, prefix, tools, given)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: A lane is made for a format that was read so many times, and learns a way that was met so many times.
 AFTER = 3
+#: Whether lanes are used at all.
+ENABLED = True
 #: What is read: all of a text, a segment of the format, or one inside of text that the format is known to have.
 WHOLE, SEGMENT, INSIDE = 0, 1, 2
 #: How many states and ways a lane has at most, and with how many more it takes so many texts more to learn another.
