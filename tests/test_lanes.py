@@ -21,7 +21,7 @@ from tools.fuzz.mutate import Mutator
 MACHINE_ONLY = {"suggestions", "ui_tars"}
 EXAMPLES = MACHINE_ONLY | {"json"}
 #: How many changed texts of each format are read.
-CHANGED = 25
+CHANGED = 12
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
 
 
