@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import lanes, paths, registry
+from . import lanes, paths, reading, registry
 from .detection import watch
-from .lanes import Lane, is_encodable, lane_of, reply_of, segment
+from .lanes import Lane, lane_of, reply_of, segment
 from .openers import Openers, like, opening_markers
 from .operations import HANDLERS
 from .replies import Reply, Text
@@ -65,7 +65,7 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     if _seen.get(edition, 0) < lanes.AFTER:
         _seen[edition] = _seen.get(edition, 0) + 1
         return None
-    if len(text) > settings.max_chars or not is_encodable(text):
+    if len(text) > settings.max_chars or reading.encodable(text) is not text:
         return None
     reader = _Reader(text, Tools.of(tools), settings.max_depth, _plain(edition))
     return reply_of(text, reader.detected, reader.segments) if reader.read() else None

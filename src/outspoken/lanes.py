@@ -10,7 +10,7 @@ from json.encoder import encode_basestring
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import registry
+from . import reading, registry
 from .automaton import Automaton
 from .construct import given, make, set_extra, set_given, set_private, set_values
 from .islands import encodable, read_at, scan_once, too_deep
@@ -197,22 +197,12 @@ def lane_of(format: str, edition: int) -> Lane:
 
 def read(text: str, format: str, prefix: str | None, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a whole text of a format; None where only the machine can tell. See `parse` for the arguments."""
-    if prefix or len(text) > settings.max_chars or not (text.isascii() or is_encodable(text)):
+    if prefix or len(text) > settings.max_chars or reading.encodable(text) is not text:
         return None
     lane = lane_of(format, registry.edition())
     given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
     segments = lane.read(text, prefix, given, settings.max_depth)
     return None if segments is None else reply_of(text, lane.format, segments)
-
-
-def is_encodable(text: str) -> bool:
-    """Is a text free of lone surrogates?"""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return False
-    return True
 
 
 def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
