@@ -23,10 +23,7 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from outspoken import lanes, registry
-
-#: Lanes are made at once, so that each text is read by one where that is possible; pieces are read by the machine.
-lanes.AFTER = 0
+from outspoken import registry
 
 TESTS = Path(__file__).resolve().parent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,11 +14,21 @@ from outspoken.reading import Reading
 from outspoken.replies import Reply
 from outspoken.settings import DEFAULT
 from tests.cases import CASES, FORMATS
+from tools.fuzz.invariants import How, cost
+from tools.fuzz.mutate import Mutator
 
 #: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
 MACHINE_ONLY = {"suggestions"} | {name for name in FORMATS if registry.header(name).actions}
 EXAMPLES = MACHINE_ONLY | {"json"}
+#: How many changed texts of each format are read.
+CHANGED = 12
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
+
+
+@pytest.fixture(autouse=True)
+def _made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Lanes are made, and learn each way, when they are first needed."""
+    monkeypatch.setattr(lanes, "AFTER", 0)
 
 
 def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
@@ -55,11 +66,34 @@ def test_detection_by_lanes_is_what_the_detector_finds() -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS)
+def test_changed_texts_are_read_alike(format_: str) -> None:
+    random = Random(format_)
+    own = [case for case in CASES if case.format == format_]
+    change = Mutator(random, [case.text for case in own])
+    for _ in range(CHANGED):
+        case = random.choice(own)
+        text, tools = change(case.text), case.options.get("tools")
+        found = lanes.read(text, format_, None, tools, DEFAULT)
+        assert found is None or found == by_machine(text, format_, tools), text
+        found = lane_detection.read(text, tools, DEFAULT)
+        assert found is None or found == by_machine(text, "auto", tools), text
+
+
+@pytest.mark.parametrize("format_", FORMATS)
 def test_the_example_is_read_by_a_lane(format_: str) -> None:
     example = registry.header(format_).example
     found = lanes.read(example, format_, None, None, DEFAULT)
     assert (found is None) == (format_ in EXAMPLES)
     assert found is None or found == by_machine(example, format_)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_work_of_a_lane_grows_with_the_text(format_: str) -> None:
+    how = How(format_)
+    for unit in ("word ", "<", "a <b> ", "\n\n", "'\"`[{(", registry.header(format_).example):
+        less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
+        if all(lanes.read(text, format_, None, None, DEFAULT) for text in (less, more)):
+            assert cost(more, how) <= 3 * cost(less, how), unit
 
 
 def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,3 +154,17 @@ def test_places_are_counted_from_the_response_on_where_its_prompt_opened_somethi
     assert found is not None
     assert found == by_machine(text, "deepseek_r1")
     assert [s.span for s in found.segments] == [(0, 7), (17, 23)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # text of one format, reasoning of none: the white space behind it is trimmed as plain text is
+        "<|channel|>final<|message|>Mosses.<|return|> <think>\nWhy?\n</think>\n\nFerns.",
+        f"{CALL}\n\nIt is `look_up` that knows.\n\n```py\nlook_up()\n```\n\n{CALL}  \nDone.",
+        "</think>\n\nHello.",
+    ],
+)
+def test_formats_that_take_turns_are_read_as_the_detector_reads_them(text: str) -> None:
+    by_detector = by_machine(text, "auto")
+    assert lane_detection.read(text, None, DEFAULT) == by_detector

@@ -52,7 +52,7 @@ def parse(
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
     settings = with_screen(settings, coordinates, screen)
-    if repair is None and on_error == "keep" and not (prefix and format == "auto"):
+    if repair is None and on_error == "keep" and lanes.ENABLED and not (prefix and format == "auto"):
         given = settings or DEFAULT
         auto = format == "auto"
         reply = lane_detection.read(text, tools, given) if auto else lanes.read(text, format, prefix, tools, given)

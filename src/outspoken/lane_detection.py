@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import lanes, paths, registry
+from . import lanes, paths, reading, registry
 from .detection import watch
-from .lanes import Lane, is_encodable, lane_of, reply_of, segment
+from .lanes import Lane, lane_of, reply_of, segment
 from .openers import Openers, like, opening_markers
 from .operations import HANDLERS
 from .replies import Reply, Text, ToolCall
@@ -33,12 +33,16 @@ class _Plain(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A segment that a lane has read: what it is, where it ends, and whether what ended there is text."""
+    """A segment that a lane has read: what it is, where it ends, and whether what ended there is text.
+
+    `own` says that plain text was read on, so that no format had to be found.
+    """
 
     lane: Lane
     segments: list[Any]
     end: int
     after_text: bool
+    own: bool = False
 
 
 #: how many texts were read in an edition of the formats, as long as they are few
@@ -61,7 +65,7 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     if _seen.get(edition, 0) < lanes.AFTER:
         _seen[edition] = _seen.get(edition, 0) + 1
         return None
-    if len(text) > settings.max_chars or not is_encodable(text):
+    if len(text) > settings.max_chars or reading.encodable(text) is not text:
         return None
     reader = _Reader(text, Tools.of(tools), settings.max_depth, _plain(edition))
     return reply_of(text, reader.detected, reader.segments) if reader.read() else None
@@ -110,7 +114,7 @@ class _Reader:
         if match.lastindex >= self.plain.own:
             lane, said = self.plain.lane, pos + len(piece.rstrip(BLANK))
             found = lane.read_on(self.text, start, self.tools, self.depth, said, self._after or said > pos)
-            return _Read(lane, found[0], found[1], found[3]) if found.__class__ is tuple else None
+            return _Read(lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
         plain = self.plain
         group: int = match.lastindex
         number = plain.openers.numbers[group - 1]
@@ -156,10 +160,11 @@ class _Reader:
 
     def _take(self, found: _Read, piece: str, pos: int) -> None:
         """Take over the text before a segment, and the segment."""
-        lane, plain = found.lane, self.plain.lane
+        lane = found.lane
         trims = lane.automaton.trims
-        if lane is not plain:
+        if not found.own:
             self._trims = trims
+        if lane is not self.plain.lane:
             self.detected = self.detected or lane.format
         self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
         for made in found.segments:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from . import paths
 from .automaton import Automaton, Config, Transition
 from .lane_operations import LaneOperations, Unreadable, named_all
+from .lean import lean
 from .notations import notation_of
 from .operations import HANDLERS
 from .paths import Path, Step, named
@@ -48,6 +49,23 @@ class Way(NamedTuple):
 
 
 Part = State | Way
+
+
+class _Ways(NamedTuple):
+    """The ways of a step: those that are wanted, and the numbers of those that are missing, both by their groups.
+
+    `match` is the expression that the function uses, and `groups` are the numbers that the step's groups have there.
+    """
+
+    step: Step
+    match: Any
+    groups: dict[int, int]
+    wanted: dict[int, Path]
+    missing: dict[int, int]
+
+    def number(self, match: Any) -> int:
+        """The number of the way that a match took."""
+        return self.missing[self.step.match(match.string, match.start()).lastindex]
 
 
 def roots_of(automaton: Automaton) -> list[State]:
@@ -123,9 +141,9 @@ class LaneSource(LaneOperations):
         self._frames = list(state.frames)
         self._is_bare = False
         if state.opening:
-            step = paths.step(config, "find lane", HANDLERS)
-            self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is None:", "    return None")
-            self._paths(step, state, "opening")
+            ways = self._ways(paths.step(config, "find lane", HANDLERS), state, "opening")
+            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is None:", "    return None")
+            self._paths(ways)
             return
         if config.free is None:
             self._put("if pos == n:")
@@ -133,9 +151,9 @@ class LaneSource(LaneOperations):
             self._marker(state)
             return
         if config.ahead:
-            step = paths.step(config, "ahead lane", HANDLERS)
-            self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._paths(step, state, "ahead"))
+            ways = self._ways(paths.step(config, "ahead lane", HANDLERS), state, "ahead")
+            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._paths(ways))
         if config.free.terminal.short == "TEXT" and not state.frames and config.free.target is self._automaton.home:
             self._put("if once:")
             self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
@@ -165,9 +183,9 @@ class LaneSource(LaneOperations):
         """A marker or an island that stands here."""
         config = state.config
         if config.markers:
-            step = paths.step(config, "match lane", HANDLERS)
-            self._put(f"m = {self._name('match', step.match)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._paths(step, state, "match"))
+            ways = self._ways(paths.step(config, "match lane", HANDLERS), state, "match")
+            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._paths(ways))
         if config.islands:
             self._island(config)
         self._refuse()
@@ -178,21 +196,32 @@ class LaneSource(LaneOperations):
         told = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
         self._put(f"return bool({' or '.join(told)})")
 
-    def _paths(self, step: Step, state: State, which: str) -> None:
-        """Go the way that a match has found, if it is one that is wanted."""
-        missing: dict[int, int] = {}
-        self._put("g = m.lastindex")
+    def _ways(self, step: Step, state: State, which: str) -> _Ways:
+        """The ways of a step that are wanted. Where it stands to be matched, the other ways get no groups."""
+        wanted, missing = dict[int, Path](), dict[int, int]()
         for group, path in step.paths.items():
             way = Way(state, which, group)
             if way in self._wanted:
-                self._put(f"if g == {group}:")
-                self._block(lambda path=path: self._path(path))
+                wanted[group] = path
             else:
                 missing[group] = self._number(way)
-        self._put(f"return {self._name('missing', missing)}[g]")
+        if not wanted or (which == "find" and step.solid is None):
+            groups = {group: group for path in wanted.values() for _, _, group in path.named}
+            return _Ways(step, step.match, {**groups, **{group: group for group in wanted}}, wanted, missing)
+        needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named]})
+        expression, groups = lean(step.source, needed)
+        return _Ways(step, expression.match, {0: 0, **groups}, wanted, missing)
 
-    def _path(self, path: Path) -> None:
-        self._operate(path.named)
+    def _paths(self, ways: _Ways) -> None:
+        """Go the way that a match has found, if it is one that is wanted."""
+        self._put("g = m.lastindex")
+        for group, path in ways.wanted.items():
+            self._put(f"if g == {ways.groups[group]}:")
+            self._block(lambda path=path: self._path(path, ways.groups))
+        self._put(f"return {self._name('missing', ways.number)}(m)")
+
+    def _path(self, path: Path, groups: dict[int, int]) -> None:
+        self._operate([(name, arg, groups[group]) for name, arg, group in path.named])
         self._put("pos = m.end()")
         self._goto(path.target)
 
@@ -202,7 +231,8 @@ class LaneSource(LaneOperations):
         """Free text up to the marker that ends it, or up to the end."""
         target, role = free.target, free.terminal.short
         step = paths.step(target, "find lane", HANDLERS)
-        self._find(target, step)
+        ways = self._ways(step, state, "find")
+        self._find(target, ways)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))
         self._put("e = m.start()")
@@ -213,12 +243,13 @@ class LaneSource(LaneOperations):
             self._put("    return None")
         self._piece(role, state.marked, "e", ends=False)
         self._operate(named_all(free), "e", "e")
-        self._paths(step, state, "find")
+        self._paths(ways)
 
-    def _find(self, target: Config, step: Step) -> None:
+    def _find(self, target: Config, ways: _Ways) -> None:
         """Search the marker that ends free text; `odd` tells whether something else began as one does."""
-        find = self._name("find", step.find)
+        step = ways.step
         if step.solid is None:
+            find = self._name("find", step.find)
             long = self._name("long", _finder(target))
             self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
             return
@@ -231,11 +262,12 @@ class LaneSource(LaneOperations):
         else:
             self._put(f"m = {first}(text, e)", "if m is None:", "    break", "e = m.start()")
         if blank:
+            find = self._name("find", paths.search(ways.match, blank, solid))
             self._put(
                 f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    odd = True", "    break"
             )
         self._put(
-            f"m = {self._name('match', step.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True"
+            f"m = {self._name('match', ways.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True"
         )
         self._indent -= 1
 

@@ -10,9 +10,9 @@ from json.encoder import encode_basestring
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import registry
+from . import reading, registry
 from .automaton import Automaton
-from .construct import construct, given, make, set_extra, set_given, set_private, set_values
+from .construct import given, make, set_extra, set_given, set_private, set_values
 from .islands import encodable, read_at, scan_once, too_deep
 from .replies import Reasoning, Reply, Text, ToolCall
 from .settings import Settings
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 #: A lane is made for a format that was read so many times, and learns a way that was met so many times.
 AFTER = 3
+#: Whether lanes are used at all.
+ENABLED = True
 #: What is read: all of a text, a segment of the format, or one inside of text that the format is known to have.
 WHOLE, SEGMENT, INSIDE = 0, 1, 2
 #: How many states and ways a lane has at most, and with how many more it takes so many texts more to learn another.
 MOST, STEP = 150, 15
 
-_TEXT, _REASONING = given(Text), given(Reasoning)
+_TEXT, _REASONING, _REPLY = given(Text), given(Reasoning), given(Reply)
 
 
 def segment(kind: int, text: str, start: int, end: int) -> Any:
@@ -119,6 +121,14 @@ class Lane:
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> list[Any] | None:
         """The segments of a text; None where the lane cannot tell them. See `parse` for `prefix`."""
+        function = self._made.function
+        if function is not None and not self._opened:  # nothing is to be learned, most times
+            known = None if tools is None else tools.names
+            made = function(text, 0, 0, tools, known, depth, WHOLE, 0, 0, True)
+            if made.__class__ is list:
+                return made
+            if made.__class__ is not int:
+                return None
         found = text.lstrip() if self._opened and prefix is None else ""
         if not found or found.startswith(self._opened.strip()):
             made = self._enter(text, Entry(0, 0, WHOLE), tools, depth)
@@ -187,27 +197,19 @@ def lane_of(format: str, edition: int) -> Lane:
 
 def read(text: str, format: str, prefix: str | None, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a whole text of a format; None where only the machine can tell. See `parse` for the arguments."""
-    lane = lane_of(format, registry.edition())
-    if prefix or len(text) > settings.max_chars or not is_encodable(text):
+    if prefix or len(text) > settings.max_chars or reading.encodable(text) is not text:
         return None
-    segments = lane.read(text, prefix, Tools.of(tools), settings.max_depth)
+    lane = lane_of(format, registry.edition())
+    given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
+    segments = lane.read(text, prefix, given, settings.max_depth)
     return None if segments is None else reply_of(text, lane.format, segments)
-
-
-def is_encodable(text: str) -> bool:
-    """Is a text free of lone surrogates?"""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return False
-    return True
 
 
 def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
     """The reply to a text that is sound."""
-    return construct(
-        Reply,
+    made = make(Reply)
+    set_values(
+        made,
         {
             "raw": text,
             "format": format,
@@ -220,3 +222,7 @@ def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
             "needs_more_work": None,
         },
     )
+    set_given(made, _REPLY)
+    set_extra(made, None)
+    set_private(made, None)
+    return made

@@ -105,7 +105,8 @@ class Step:
                 searched(source, terminals) if module is re else (*_both(module.compile(source)), None)
             )
         elif source:
-            self.match = module.compile(f"{lead}(?:{source})").match
+            self.source = f"{lead}(?:{source})"
+            self.match = module.compile(self.source).match
 
 
 def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int | None:
@@ -202,10 +203,10 @@ def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any,
         return *_both(re.compile(guarded(source, terminals))), None
     match = re.compile(source).match
     blank, solid = ["".join(sorted(part)) for part in begun]
-    return _search(match, blank, solid), match, (blank, solid)
+    return search(match, blank, solid), match, (blank, solid)
 
 
-def _search(match: Any, blank: str, solid: str) -> Any:
+def search(match: Any, blank: str, solid: str) -> Any:
     """A search for a match by the characters that stand first in one, white space aside: those are found very fast."""
     first = re.compile(f"[{re.escape(solid)}]").search
 

@@ -34,11 +34,13 @@ _SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nulla
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_sources", "_types", "shapes")
+    __slots__ = ("_sources", "_types", "names", "shapes")
 
     def __init__(self, sources: dict[str, Any]) -> None:
         #: a schema, None where there is none, or the model or function of which one is made when it is asked for
         self._sources = sources
+        #: the names of the tools
+        self.names: KeysView[str] = sources.keys()
         self._types: dict[tuple[str, str], Types | None] = {}
         #: what is known of the arguments of a tool, once that was asked for
         self.shapes: dict[tuple[str, str], Any] = {}
@@ -56,11 +58,6 @@ class Tools:
             raise ToolError(-1, _name_of(tools), "a list of tools")
         sources = dict([_read(index, tool) for index, tool in enumerate(tools)])
         return cls(sources) if sources else None
-
-    @property
-    def names(self) -> KeysView[str]:
-        """The names of the tools."""
-        return self._sources.keys()
 
     def __contains__(self, name: object) -> bool:
         return name in self._sources
