@@ -1,0 +1,1 @@
+"""What providers send, read: chunks in, one stream of events out."""
