@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..events import Event
+from outspoken.events import Event
 
 if TYPE_CHECKING:
     from .replies import FinishReason, ProviderError, Usage
