@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .builder import Frame
 from .calls import CallBuilder
 from .events import ActionParsed, ActionText, ActionUnfinished
+from .pending import Frame
 from .replies import Status
 from .typed import TypedText
 
