@@ -118,19 +118,35 @@ class Speller:
                 break
         return found
 
+    def unnamed(self) -> tuple[str, list[str]]:
+        """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
+        if self._actions is None or not self._actions.naming:
+            return "", []
+        meaning = self._random.choice([m for m in self._actions.meanings if _word(m)])
+        keys = self._keys_of(meaning)
+        naming = next(key for key in keys if key in self._actions.naming)
+        if self._random.random() < 0.8:
+            keys = [naming, *[key for key in keys if key != naming]]
+        return self._random.choice(_word(meaning)), keys
+
     def _drawn(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
         meaning = self._random.choice(self._actions.meanings)
+        return self._random.choice(meaning.names), self._keys_of(meaning)
+
+    def _keys_of(self, meaning: Meaning) -> list[str]:
+        """Arguments of an action: those that it needs, and some that it may have."""
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
         keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
         for field, origin in meaning.origins.items():
-            sources = [source[0] for source in origin.sources if len(source) == 1 and "$" not in source[0]]
+            sources = [source for source in origin.sources if not any("$" in key for key in source)]
             needed = origin.needed or field in required
-            if not set(keys) & set(sources) and (needed or self._random.random() < 0.3):
-                keys.append(self._random.choice(sources))
+            said = any(set(source) <= set(keys) for source in sources)
+            if sources and not said and (needed or self._random.random() < 0.3):
+                keys += [key for key in self._random.choice(sources) if key not in keys]
         self._random.shuffle(keys)
-        return self._random.choice(meaning.names), keys
+        return keys
 
     def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
         """Spell a terminal anew. White space may stand before it, but not beside free text, whose own it would be."""
@@ -194,7 +210,8 @@ class Speller:
         if lexeme.short in SPELLED_ISLANDS:
             self._spelled(lexeme, pieces)
             return
-        lexeme.value = self._json(lexeme.short, role, pieces)
+        told = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)
+        lexeme.value = self._argument(lexeme, pieces) if told else self._json(lexeme.short, role, pieces)
         lexeme.text = values.as_json(self._random, lexeme.value)
 
     def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
@@ -229,6 +246,8 @@ class Speller:
     def _argument(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> Any:
         """The value of an argument; one that an action takes is of the kind that it takes."""
         found = self._meanings(lexeme)
+        if self._actions and lexeme.action and lexeme.key in self._actions.naming:
+            return lexeme.action
         field = next((field for m in found for field, names in m.sources.items() if lexeme.key in names), "")
         if field in values.FIELDS:
             return self._random.choice(values.FIELDS[field])
@@ -241,7 +260,13 @@ class Speller:
 
     def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
         """What the action that a lexeme belongs to may mean."""
-        return [m for m in self._actions.meanings if lexeme.action in m.names] if self._actions else []
+        said = lexeme.action
+        return [m for m in self._actions.meanings if said in m.names or said in _word(m)] if self._actions else []
+
+
+def _word(meaning: Meaning) -> tuple[str, ...]:
+    """The words of an action that has no name of its own: it is known by an argument that says one of them."""
+    return meaning.conditions[0].words if "" in meaning.names and meaning.conditions else ()
 
 
 @cache
