@@ -89,6 +89,8 @@ class _Walk:
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""
         self._keys: list[str] = []
+        #: does the argument on the way have a name? It is called by its place, where not
+        self._named = False
         self._missing: list[str] = []
 
     # the way
@@ -135,8 +137,14 @@ class _Walk:
         if lexeme.short == "ARG_NAME":
             self._keys.append(self._speller.key(step.terminal, self._missing, self._keys))
             self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = True
         elif lexeme.short == "ACTION_NAME":
             self._action, self._missing = self._speller.action(step.terminal)
+        elif self._action and _is_value(step):
+            if not self._named:
+                self._keys.append(f"${len(self._keys) + 1}")
+                self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = False
         lexeme.action, lexeme.key = self._action, self._keys[-1] if self._keys else ""
         self._lexemes.append(lexeme)
         if any(op == "end" and kind in ("tool_call", "action") for op, kind in (*step.before, *step.after)):
@@ -185,6 +193,11 @@ class _Walk:
             place = place.after(token.step)
         spellings = frozenset([spelling for lexeme in self._lexemes for spelling in lexeme.spelling])
         return Response(text, meaning, self._strict, frozenset(steps), spellings)
+
+
+def _is_value(step: Transition) -> bool:
+    """Is this the value of an argument?"""
+    return step.terminal.short == "ARG_VALUE" or (step.terminal.short in ISLANDS and step.role in ("", "argument"))
 
 
 def _leads_on(step: Transition) -> bool:
