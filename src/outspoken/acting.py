@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -277,7 +278,13 @@ def _arguments(header: Header, meaning: Meaning, action: BaseAction) -> dict[str
         _put_arguments(header, origin, value, found)
     if unsaid.get("submit") is False and SUBMIT in [origin.conversion for origin in meaning.origins.values()]:
         del unsaid["submit"]
-    return None if unsaid.keys() - _COMMENTS else found
+    return None if unsaid.keys() - _COMMENTS else dict(sorted(found.items(), key=_place_of))
+
+
+def _place_of(argument: tuple[str, Any]) -> int:
+    """Where an argument stands: those without a name at their places, all others behind them."""
+    name = argument[0]
+    return int(name[1:]) if name.startswith("$") else sys.maxsize
 
 
 def meant_by(action: BaseAction) -> dict[str, Any]:

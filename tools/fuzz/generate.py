@@ -128,9 +128,16 @@ class _Walk:
         return self._take(place, self._random.choice(near))
 
     def _choices(self, place: Place) -> list[Transition]:
-        """The transitions that make sense: an action is not over while it lacks an argument that it needs."""
+        """The transitions that make sense: an action is not over while it lacks an argument that it needs.
+
+        Behind its name, they are those that go with this name.
+        """
         more = [step for step in place.steps if _leads_on(step)] if self._missing else []
-        return more or place.steps
+        steps = more or place.steps
+        last = self._lexemes[-1] if self._lexemes else None
+        if last is None or last.short != "ACTION_NAME":
+            return steps
+        return [step for step in steps if self._speller.follows(last, step.terminal)] or steps
 
     def _take(self, place: Place, step: Transition) -> Place:
         lexeme = Lexeme(step)

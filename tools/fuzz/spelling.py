@@ -127,6 +127,17 @@ class Speller:
                     break
         return found
 
+    def follows(self, name: Lexeme, terminal: Terminal) -> bool:
+        """May a marker stand behind the name of an action? True of what is no marker."""
+        if not terminal.short.startswith("_"):
+            return True
+        marker = terminal.canonical or self._sampler.sample(terminal.regex)
+        text, at = f"\n{name.action}{marker}", len(name.action) + 1
+        blank = len(marker) - len(marker.lstrip())
+        stands = any(re.compile(terminal.regex).match(text, at + gap) for gap in {0, blank})
+        match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
+        return stands and match is not None and (match.partial or match.end() == at)
+
     def _drawn(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
