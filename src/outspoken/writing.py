@@ -31,7 +31,10 @@ _WRITING = FREE_TEXT | ISLANDS | TOKENS
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One thing to be written: `kind` is "text", or the frame that it becomes."""
+    """One thing to be written: `kind` is "text", or the frame that it becomes.
+
+    Of an action that `encloses` others this is the beginning; those are wanted next, then its end, which has no name.
+    """
 
     kind: str
     text: str = ""
@@ -45,6 +48,7 @@ class Wanted:
     padded: bool = False
     #: how bare text is written for what is no string, as the header's `written` says
     spelled: str = "json"
+    encloses: bool = False
 
 
 class Progress(NamedTuple):
@@ -96,7 +100,7 @@ def _on(way: _Way | None, text: str, terminal: Terminal | None) -> _Way | None:
 
 
 def _reads_name(way: _Way | None, text: str, *, ended: bool) -> bool:
-    """Would the name that a way ends with be read as this name with the text behind it? True where it ends with none."""
+    """Would the name that a way ends with, if it does, be read as this name with the text behind it?"""
     if way is None or not way.pattern or not (text or ended):
         return True
     import regex
@@ -139,7 +143,7 @@ def _ways_on(
         before = _after(progress, step.before, wanted)
         if before is None:
             continue
-        for text, written in _spellings(step, before[1], wanted):
+        for text, written in _spellings(step, _within(step, before[1], wanted), wanted):
             after = _after(written, step.after, wanted)
             if after is not None:
                 open_end = _OMISSION if ("end", "think") in step.before else 0
@@ -152,6 +156,13 @@ def _ways_on(
         if after is not None and after[1].item == len(wanted):
             found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", None))
     return found
+
+
+def _within(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> Progress:
+    """The progress before a step; where that begins a part of what is being written, the part is due."""
+    begins = any(name == "begin" for name, _ in (*step.before, *step.after))
+    is_due = begins and progress.name and progress.item < len(wanted) and wanted[progress.item].encloses
+    return Progress(progress.item + 1) if is_due else progress
 
 
 def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) -> bool:
@@ -187,7 +198,7 @@ def _after(
 def _is_complete(item: Wanted, progress: Progress) -> bool:
     if item.kind in ("think", "payload", "json"):
         return progress.body
-    return (
+    return not item.encloses and (
         (progress.name or not item.name)
         and (progress.body or progress.argument == len(item.arguments))
         and progress.phase == 0
