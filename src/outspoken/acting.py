@@ -341,7 +341,7 @@ def _put_arguments(header: Header, meaning: Meaning, origin: Origin, value: Any,
     elif isinstance(value, list) and value and isinstance(value[0], Point):
         written = [{"x": write_value(p.x), "y": write_value(p.y)} for p in cast("list[Point]", value)]
     elif key == PARTS:
-        written = value
+        written = cast("Any", value)
     elif isinstance(value, list) and value and isinstance(value[0], BaseAction):
         written = [_part(header, meaning.names, item) for item in cast("list[BaseAction]", value)]
     else:
