@@ -94,6 +94,8 @@ class _Walk:
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""
         self._keys: list[str] = []
+        #: does the argument on the way have a name? It is called by its place, where not
+        self._named = False
         self._missing: list[str] = []
         #: where in the walk an argument was taken last, or an action's name
         self._gave = 0
@@ -133,11 +135,18 @@ class _Walk:
         return self._take(place, self._random.choice(near))
 
     def _choices(self, place: Place) -> list[Transition]:
-        """The transitions that make sense: an action is not over while it lacks an argument that it needs."""
+        """The transitions that make sense: an action is not over while it lacks an argument that it needs.
+
+        Behind its name, they are those that go with this name.
+        """
         if len(self._lexemes) - self._gave > _PATIENCE:
             self._missing = []  # there is no place for them any more
         more = [step for step in place.steps if _leads_on(step)] if self._missing else []
-        return more or place.steps
+        steps = more or place.steps
+        last = self._lexemes[-1] if self._lexemes else None
+        if last is None or last.short != "ACTION_NAME":
+            return steps
+        return [step for step in steps if self._speller.follows(last, step.terminal)] or steps
 
     def _take(self, place: Place, step: Transition) -> Place:
         lexeme = Lexeme(step)
@@ -146,9 +155,15 @@ class _Walk:
                 self._action, self._missing = self._speller.unnamed()
             self._keys.append(self._speller.key(step.terminal, self._missing, self._keys))
             self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = True
         elif lexeme.short == "ACTION_NAME":
             self._action, needed = self._speller.action(step.terminal)
             self._missing = [key for key in needed if key not in self._keys]
+        elif self._action and _is_value(step):
+            if not self._named:
+                self._keys.append(f"${len(self._keys) + 1}")
+                self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = False
         if lexeme.short in ("ARG_NAME", "ACTION_NAME"):
             self._gave = len(self._lexemes)
         lexeme.action, lexeme.key = self._action, self._keys[-1] if self._keys else ""
@@ -203,6 +218,11 @@ class _Walk:
             place = place.after(token.step)
         spellings = frozenset([spelling for lexeme in self._lexemes for spelling in lexeme.spelling])
         return Response(text, meaning, self._strict, frozenset(steps), spellings)
+
+
+def _is_value(step: Transition) -> bool:
+    """Is this the value of an argument?"""
+    return step.terminal.short == "ARG_VALUE" or (step.terminal.short in ISLANDS and step.role in ("", "argument"))
 
 
 def _leads_on(step: Transition) -> bool:

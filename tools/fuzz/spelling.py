@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
+
+import regex
 
 from outspoken.automaton import Automaton, Transition
 from outspoken.mapping import Meaning, mapping_of
@@ -24,6 +26,8 @@ from .terminals import Token
 _TRIES = 60
 #: A marker of fewer characters than this may stand in text by chance.
 _TELLING = 4
+#: Arguments that are named by their place.
+_PLACES = tuple([f"${place}" for place in range(1, 9)])
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
 
 #: Values of islands that hold one kind of scalar.
@@ -100,6 +104,7 @@ class Speller:
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
         """The name of an argument that is not used yet; one of those that are wanted, where there are any."""
+        wanted = [key for key in wanted if key not in _PLACES]
         free = [key for key in (wanted or values.KEYS) if key not in used]
         if not self._actions and self._random.random() < 0.3:
             drawn = self._sampler.sample(terminal.regex)
@@ -110,12 +115,16 @@ class Speller:
 
     def action(self, terminal: Terminal) -> tuple[str, list[str]]:
         """The name of an action that a terminal may be, and the arguments that it needs, the first one first."""
-        regex, found = re.compile(terminal.regex), ("", [""])
+        expression, found = re.compile(terminal.regex), ("", [""])
         for _ in range(_TRIES):
             name, keys = found = self._drawn()
             behind = f"({keys[0]}=" if keys else "()"
-            if regex.match(f"\n{name}{behind}", 1) or (not keys and regex.match(f"{name}{behind}")):
+            if expression.match(f"\n{name}{behind}", 1) or (not keys and expression.match(f"{name}{behind}")):
                 break
+            if any(key in _PLACES for key in keys) or not keys:
+                match = regex.compile(terminal.regex).fullmatch(f"\n{name}", 1, partial=True)
+                if match is not None:
+                    break
         return found
 
     def unnamed(self) -> tuple[str, list[str]]:
@@ -129,6 +138,17 @@ class Speller:
             keys = [naming, *[key for key in keys if key != naming]]
         return self._random.choice(_word(meaning)), keys
 
+    def follows(self, name: Lexeme, terminal: Terminal) -> bool:
+        """May a marker stand behind the name of an action? True of what is no marker."""
+        if not terminal.short.startswith("_"):
+            return True
+        marker = terminal.canonical or self._sampler.sample(terminal.regex)
+        text, at = f"\n{name.action}{marker}", len(name.action) + 1
+        blank = len(marker) - len(marker.lstrip())
+        stands = any(re.compile(terminal.regex).match(text, at + gap) for gap in {0, blank})
+        match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
+        return stands and match is not None and (match.partial or match.end() == at)
+
     def _drawn(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
@@ -140,13 +160,13 @@ class Speller:
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
         keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
         for field, origin in meaning.origins.items():
-            sources = [source for source in origin.sources if not any("$" in key for key in source)]
+            sources = [source for source in origin.sources if all("$" not in key or key in _PLACES for key in source)]
             needed = origin.needed or field in required
             said = any(set(source) <= set(keys) for source in sources)
             if sources and not said and (needed or self._random.random() < 0.3):
                 keys += [key for key in self._random.choice(sources) if key not in keys]
         self._random.shuffle(keys)
-        return keys
+        return sorted(keys, key=lambda key: key not in _PLACES)
 
     def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
         """Spell a terminal anew. White space may stand before it, but not beside free text, whose own it would be."""
@@ -254,8 +274,8 @@ class Speller:
         return values.text_value(self._random) if field else values.value(self._random, pieces)
 
     def _text_of(self, lexeme: Lexeme) -> str:
-        """The bare text of an argument that an action takes; one without a name is the first."""
-        value = self._argument(replace(lexeme, key=lexeme.key or "$1"), ())
+        """The bare text of an argument that an action takes."""
+        value = self._argument(lexeme, ())
         return value if isinstance(value, str) else values.as_json(self._random, value)
 
     def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
