@@ -65,6 +65,7 @@ class _Reader:
     """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
 
     def __init__(self, automaton: Automaton, text: str, begins: int) -> None:
+        self.automaton = automaton
         self.header = automaton.tables.header
         self.trims = automaton.trims
         self.text = text
@@ -176,8 +177,10 @@ class _Reader:
             self.segments.append(self._deed(kind, frame))
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
-        elif kind in ("unread", "quoted"):  # what is made up for a string is no action
+        elif kind == "unread":
             self.codes.append("unread-entry")
+        elif kind == "quoted":
+            self._quoted(self.island)
         elif kind == "payload":
             data = frame.value if frame.bare is None else frame.bare
             self.segments.append(["payload", self.header.payload(frame.name), data])
@@ -197,6 +200,15 @@ class _Reader:
         if made is not None or kind == "action" or not frame.name:
             raise NoMeaning
         return ["tool_call", frame.name, frame.arguments or {}, frame.id]
+
+    def _quoted(self, value: Any) -> None:
+        """The actions that a string holds, which is read as a response of the same format."""
+        found = read(self.automaton, value if isinstance(value, str) else "")
+        if found is None:
+            raise NoMeaning
+        actions = [list(segment) for segment in found.segments if segment[0] == "action"]
+        self.segments += actions
+        self.codes += found.codes if actions else ["unread-entry"]
 
     def _json(self, frame: _Frame, raw: str) -> None:
         if frame.content >= 0:
