@@ -60,7 +60,7 @@ def make_action(
         said = f"`{name}`" if name else "the action"
         return Made(unknown_action(name, arguments, common), f"{said} {misfit}", misfit.argument)
     used = {key for condition in meaning.conditions for key in condition.keys} | reader.used
-    extra = {key: value for key, value in arguments.items() if key not in used}
+    extra = _as_data({key: value for key, value in arguments.items() if key not in used})
     return Made(built(meaning.model, {**common, "name": name, "extra": extra, **fields}), clamped=tuple(reader.clamped))
 
 
@@ -81,7 +81,7 @@ def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: 
         return built(UnknownAction, {**common, "extra": _as_data(arguments)})
     known = arguments.pop(typed.key, None)
     text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
-    return built(TypeText, {**common, "text": text, "extra": arguments})
+    return built(TypeText, {**common, "text": text, "extra": _as_data(arguments)})
 
 
 def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
