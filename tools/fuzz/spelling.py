@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
@@ -50,7 +50,14 @@ def spellings_of(terminal: Terminal) -> set[Spelling]:
     if terminal.short in FREE_TEXT | ISLANDS | {"ACTION_NAME"}:
         return set()
     found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
-    return found | ({Spelling(terminal.name, None)} if terminal.canonical else set())
+    return found | ({Spelling(terminal.name, None)} if _is_one(terminal) else set())
+
+
+@cache
+def _is_one(terminal: Terminal) -> bool:
+    """Is a marker, as it is written, read as that one terminal? One that looks ahead may be read as its beginning."""
+    written = terminal.canonical.strip() or terminal.canonical
+    return bool(written and regex.compile(terminal.regex).fullmatch(written, partial=True))
 
 
 @dataclass(slots=True)
@@ -193,7 +200,7 @@ class Speller:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
         wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
-        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4):
+        if _is_one(terminal) and self._random.random() < (0.7 if None in wanted else 0.4):
             lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
             return
         self._sampler.wanted = {branch for branch in wanted if branch is not None}
@@ -231,7 +238,10 @@ class Speller:
             self._spelled(lexeme, pieces)
             return
         told = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)
-        lexeme.value = self._argument(lexeme, pieces) if told else self._json(lexeme.short, role, pieces)
+        if self._actions and role == "arguments" and lexeme.short == "JSON_OBJECT" and self._random.random() < 0.5:
+            lexeme.value = self._arguments(lexeme, pieces)
+        else:
+            lexeme.value = self._argument(lexeme, pieces) if told else self._json(lexeme.short, role, pieces)
         lexeme.text = values.as_json(self._random, lexeme.value)
 
     def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
@@ -272,6 +282,14 @@ class Speller:
         if field in values.FIELDS:
             return self._random.choice(values.FIELDS[field])
         return values.text_value(self._random) if field else values.value(self._random, pieces)
+
+    def _arguments(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> dict[str, Any]:
+        """The arguments of some action, all of them in one object."""
+        assert self._actions is not None
+        meaning = self._random.choice(self._actions.meanings)
+        word = self._random.choice(_word(meaning) or meaning.names)
+        keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
+        return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
 
     def _text_of(self, lexeme: Lexeme) -> str:
         """The bare text of an argument that an action takes."""
