@@ -25,7 +25,28 @@ from tools.fuzz.reference import Meaning, opened_before, read, said
 from tools.fuzz.spelling import Spelling
 
 #: So many seeds take every step of every grammar, in every spelling.
-ENOUGH = 1500
+ENOUGH = 4000
+
+#: Formats of which an opener looks ahead at what stands first in its object, as only that tells an action from any
+#: other JSON: so not all that the rules admit there is ever read.
+LOOKING_AHEAD = (
+    "anthropic_computer_use",
+    "autoglm",
+    "browser_use",
+    "cogagent",
+    "fara",
+    "gemini_computer_use",
+    "mai_ui",
+    "openai_computer_use",
+    "skyvern",
+    "surfer_h",
+)
+
+#: What stands in a list of actions and is none is read, too, as an action that is invalid: no sound response has it.
+NO_ACTIONS = {
+    "shared__browser_use__JSON_NULL",
+    *[f"shared__json_action__JSON_{kind}" for kind in ("ARRAY", "BOOLEAN", "NULL", "NUMBER")],
+}
 
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
@@ -46,22 +67,36 @@ def made(format_: str, number: int) -> tuple[Response, ...]:
 
 @every_format
 def test_every_step_and_every_spelling_is_taken(format_: str) -> None:
-    """Every terminal of the parse table, in every state; every marker as it is written and in every way it is read."""
+    """Every terminal of the parse table, in every state; every marker as it is written and in every way it is read.
+
+    Where an opener looks ahead, every terminal in one state at least.
+    """
     generator = Generator(format_)
-    steps, spellings = set(generator.map.steps), set(generator.spellings)
+    state_of = _any_state if format_ in LOOKING_AHEAD else _own_state
+    steps = {state_of(step) for step in generator.map.steps if step.terminal not in NO_ACTIONS}
+    spellings = set(generator.spellings)
     assert steps
     for wishes in (True, False):
         for seed in range(ENOUGH):
             goal = generator.map.steps[seed % len(generator.map.steps)]
-            if wishes and goal not in steps and goal.terminal not in {spelling.terminal for spelling in spellings}:
+            known = state_of(goal) not in steps
+            if known and (not wishes or goal.terminal not in {spelling.terminal for spelling in spellings}):
                 continue
             found = generator.response(seed, spellings if wishes else ())
             if found is not None:
-                steps -= found.steps
+                steps -= {state_of(step) for step in found.steps}
                 spellings -= found.spellings
             if not steps and not spellings:
                 return
     assert (sorted(steps), sorted(spellings, key=str)) == ([], [])
+
+
+def _own_state(step: Step) -> Step:
+    return step
+
+
+def _any_state(step: Step) -> Step:
+    return Step(0, step.terminal)
 
 
 @every_format

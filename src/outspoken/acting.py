@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -59,7 +60,7 @@ def make_action(
         said = f"`{name}`" if name else "the action"
         return Made(unknown_action(name, arguments, common), f"{said} {misfit}", misfit.argument)
     used = {key for condition in meaning.conditions for key in condition.keys} | reader.used
-    extra = {key: value for key, value in arguments.items() if key not in used}
+    extra = _as_data({key: value for key, value in arguments.items() if key not in used})
     return Made(built(meaning.model, {**common, "name": name, "extra": extra, **fields}), clamped=tuple(reader.clamped))
 
 
@@ -80,7 +81,7 @@ def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: 
         return built(UnknownAction, {**common, "extra": _as_data(arguments)})
     known = arguments.pop(typed.key, None)
     text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
-    return built(TypeText, {**common, "text": text, "extra": arguments})
+    return built(TypeText, {**common, "text": text, "extra": _as_data(arguments)})
 
 
 def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -274,10 +275,16 @@ def _arguments(header: Header, meaning: Meaning, action: BaseAction) -> dict[str
             value += "\n" if submits and unsaid.pop("submit") else ""
             if not submits and value.endswith("\n"):
                 return None
-        _put_arguments(header, origin, value, found)
+        _put_arguments(header, meaning, origin, value, found)
     if unsaid.get("submit") is False and SUBMIT in [origin.conversion for origin in meaning.origins.values()]:
         del unsaid["submit"]
-    return None if unsaid.keys() - _COMMENTS else found
+    return None if unsaid.keys() - _COMMENTS else dict(sorted(found.items(), key=_place_of))
+
+
+def _place_of(argument: tuple[str, Any]) -> int:
+    """Where an argument stands: those without a name at their places, all others behind them."""
+    name = argument[0]
+    return int(name[1:]) if name.startswith("$") else sys.maxsize
 
 
 def meant_by(action: BaseAction) -> dict[str, Any]:
@@ -322,8 +329,8 @@ def _path(unsaid: dict[str, Any], begun: bool) -> list[Point] | None:
     return [*first, *unsaid.pop("via", []), unsaid.pop("end")]
 
 
-def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, Any]) -> None:
-    """Write a field's value as the arguments that it comes from."""
+def _put_arguments(header: Header, meaning: Meaning, origin: Origin, value: Any, found: dict[str, Any]) -> None:
+    """Write a field's value as the arguments that it comes from. Actions that the grammar writes stay what they are."""
     source = origin.sources[0]
     outer, _, key = source[0].rpartition(".")
     if isinstance(value, Point) and len(source) > 1:
@@ -333,9 +340,10 @@ def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, 
         written: Any = write_point(value, header.point)
     elif isinstance(value, list) and value and isinstance(value[0], Point):
         written = [{"x": write_value(p.x), "y": write_value(p.y)} for p in cast("list[Point]", value)]
+    elif key == PARTS:
+        written = cast("Any", value)
     elif isinstance(value, list) and value and isinstance(value[0], BaseAction):
-        calls = [action_arguments(header, item) for item in cast("list[BaseAction]", value)]
-        written = [call[1] if call else {} for call in calls]
+        written = [_part(header, meaning.names, item) for item in cast("list[BaseAction]", value)]
     else:
         written = write_value(value)
     if origin.conversion in CONVERSIONS:
@@ -343,6 +351,17 @@ def _put_arguments(header: Header, origin: Origin, value: Any, found: dict[str, 
     for name in outer.split(".") if outer else ():
         found = found.setdefault(name, {})
     found[key] = written
+
+
+def _part(header: Header, names: tuple[str, ...], action: BaseAction) -> dict[str, Any]:
+    """The arguments by which a batch's own word says an action in it; none where it cannot."""
+    mapping = mapping_of(header)
+    meanings = [meaning for _, meaning in _candidates(mapping, action)] if mapping is not None else []
+    for meaning in meanings:
+        arguments = _arguments(header, meaning, action) if set(names) & set(meaning.names) else None
+        if arguments is not None:
+            return arguments
+    return {}
 
 
 def in_space(action: BaseAction, space: Space, screen: Screen | None) -> BaseAction:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from .actions_base import BaseAction, ElementRef
 from .points import Point
 
@@ -26,7 +28,10 @@ class TypeText(BaseAction):
 
 
 class PressKeys(BaseAction):
-    """Press keys: together ("chord"), one after the other ("sequence"), or down for `seconds` ("hold")."""
+    """Press keys: together ("chord"), one after the other ("sequence"), or down for `seconds` ("hold").
+
+    `modifiers` are keys that are held meanwhile, where they are said apart.
+    """
 
     type: Literal["press_keys"] = "press_keys"
     keys: list[str]
@@ -34,6 +39,7 @@ class PressKeys(BaseAction):
     repeat: int = 1
     seconds: float | None = None
     point: Point | None = None
+    modifiers: list[str] = Field(default_factory=list[str])
 
 
 class KeyDown(BaseAction):

@@ -10,12 +10,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from .bookkeeping import Bookkeeper
 from .construct import construct
 from .events import (
     Event,
     PayloadParsed,
-    ReasoningDelta,
     TextDelta,
     ToolCallDelta,
     ToolCallStart,
@@ -23,6 +21,8 @@ from .events import (
 )
 from .header import Header
 from .islands import NotJson, decode
+from .pending import Frame
+from .prose import ProseBuilder
 from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
 from .shapes import ANY, Shape
@@ -30,7 +30,6 @@ from .tools import Tools
 
 if TYPE_CHECKING:
     from .mapping import Mapping
-    from .typed import TypedText
 
 
 #: What may stand between the last thing that was read and the end of a text without saying anything.
@@ -50,52 +49,12 @@ def actions_of(header: Header) -> Mapping | None:
     return _mapping_of()(header)
 
 
-class Frame:
-    """What is being read: a call, an action, a block. Its fields are filled as they come."""
-
-    start = 0
-    kinds = ""
-    name: str | None = None
-    id: str | None = None
-    #: the value of the whole arguments, or of each argument so far, and their JSON text in pieces
-    arguments: Any = None
-    parts: list[str] | None = None
-    #: the argument that is being read: its name, its bare text in pieces, whether that is sent as a string already
-    key: str | None = None
-    key_start = 0
-    bare: list[str] | None = None
-    head = ""
-    sending = False
-    #: the arguments come one by one, so that their object is closed when the call is
-    keyed = False
-    #: the arguments that were given more than once, where that makes a list
-    again: set[str] | None = None
-    #: a call that was announced: its number
-    index = -1
-    #: a call that may be an action, and so is not announced, of which an argument was begun
-    begun = False
-    problem = ""
-    content: str | None = None
-    content_span = (0, 0)
-    more: bool | None = None
-    #: the text that an action types, as far as it came; where the arguments begin, if their places count
-    typed: TypedText | None = None
-    places: dict[str, int] | None = None
-
-
-class Builder(Bookkeeper):
-    """Collects segments, and events where they are asked for.
-
-    `safe` is the offset up to which everything belongs to a segment or to markup; `after_text` says that what ended
-    there was text, so that white space behind it is text, too.
-    """
+class Builder(ProseBuilder):
+    """Collects segments, and events where they are asked for."""
 
     header: Header
     tools: Tools | None
     settings: Settings
-    events: list[Event] | None
-    safe = 0
-    after_text = True
     calls: int = 0
     #: how many actions there were, and what the format's words for them mean, where it has any
     acted: int = 0
@@ -106,8 +65,6 @@ class Builder(Bookkeeper):
     #: the island that was read last: its value and its text
     last: Any = None
     last_text = ""
-    _run_model: Any = None
-    _run_start = _run_end = _ended_at = 0
 
     def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
         super().__init__()
@@ -116,109 +73,9 @@ class Builder(Bookkeeper):
         self.known = tools.names if tools is not None else None
         self.settings = settings
         self.events = events
-        self.segments: list[Any] = []
         self.frames: list[Frame] = []
         if header.actions:
             self.acts = actions_of(header)
-        self._run: list[str] = []
-        #: reasoning that was written as strings, of an object of which nothing else was read yet
-        self._thoughts: list[Reasoning] = []
-
-    # free text
-
-    def text(self, piece: str, start: int, end: int) -> None:
-        """More text to show."""
-        if start < 0:
-            piece, start = piece[-start:], 0
-        if not piece:
-            return
-        if self._run_model is not Text or start != self._run_end:
-            self.flush()
-            self._run_model, self._run_start = Text, start
-        self._run.append(piece)
-        self._run_end = self.safe = end
-        self.after_text = True
-        if self.events is not None:
-            self.events.append(TextDelta(piece))
-
-    def reasoning(self, piece: str, start: int, end: int) -> None:
-        """More of what the model thinks."""
-        if start < 0:
-            piece, start = piece[-start:], 0
-        if not piece:
-            return
-        if self._run_model is not Reasoning:
-            self.flush()
-            self._run_model, self._run_start = Reasoning, start
-        self._run.append(piece)
-        self._run_end = self.safe = end
-        if self.events is not None:
-            self.events.append(ReasoningDelta(piece))
-
-    def code(self, piece: str, start: int, end: int) -> None:
-        """More of a code sample, which is text together with its fence."""
-        self.show(end)
-
-    def show(self, end: int) -> None:
-        """Everything from `safe` to `end` is text, but for white space behind markup."""
-        start = max(self.safe, 0)
-        if start >= end:
-            return
-        piece = self.slice(start, end)
-        if not self.after_text and "text" in self.header.trim:
-            start = end - len(piece := piece.lstrip())
-        self.text(piece, start, end)
-
-    def flush(self, status: Status = "ok") -> None:
-        """End the run of text or reasoning that is being collected."""
-        if self._run_model is None:
-            self._think()
-            return
-        values: dict[str, Any] = {
-            "kind": "text" if self._run_model is Text else "reasoning",
-            "text": "".join(self._run),
-            "span": (self._run_start, self._run_end),
-        }
-        if self._run_model is Reasoning:
-            values["status"] = status
-        self.segments.append(construct(self._run_model, values))
-        self._run = []
-        self._run_model = None
-        self._think()
-
-    def _think(self) -> None:
-        """What was thought in strings stands."""
-        thoughts, self._thoughts = self._thoughts, []
-        for thought in thoughts:
-            self.segments.append(thought)
-            self.safe, self.after_text = max(self.safe, thought.span[1]), False
-            if self.events is not None:
-                self.events.append(ReasoningDelta(thought.text))
-
-    def unthink(self) -> None:
-        """What was thought in strings is read again, or is text."""
-        self._thoughts.clear()
-
-    def begins(self) -> int | None:
-        """Where the first segment begins; None where there is none yet."""
-        begun = self._run_start if self._run_model is not None else None
-        return self.segments[0].span[0] if self.segments else begun
-
-    def adopt(self, segments: list[Any]) -> None:
-        """Take over segments that another builder made; text goes on with the text before it."""
-        for segment in segments:
-            if (
-                type(segment) is Text
-                and self._run_model in (Text, None)
-                and (not self._run or self._run_end == segment.span[0])
-            ):
-                if not self._run:
-                    self._run_model, self._run_start = Text, segment.span[0]
-                self._run.append(segment.text)
-                self._run_end = segment.span[1]
-            else:
-                self.flush()
-                self.segments.append(segment)
 
     def forget(self) -> None:
         """What ended in the prompt is no part of the response."""
@@ -235,16 +92,6 @@ class Builder(Bookkeeper):
         del events[: last + 1]
         for event in events:
             event.index -= ended
-
-    def settle(self, frame: Frame, end: int) -> None:
-        """Everything up to `end` is read."""
-        self.safe = end
-        self.after_text = False
-        self._ended_at = frame.start
-
-    def dropped(self, end: int) -> None:
-        """What stands before `end` was left out."""
-        self.safe = max(self.safe, end)
 
     # operations: frames
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from .builder import Builder, Frame
+from .builder import Builder
 from .construct import given, make, set_extra, set_given, set_private, set_values
 from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .islands import NotJson, decode
+from .pending import Frame
 from .replies import ToolCall
 from .shapes import Shape, shape_of
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json

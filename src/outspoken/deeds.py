@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .builder import Frame
 from .calls import CallBuilder
 from .events import ActionParsed, ActionText, ActionUnfinished
+from .pending import Frame
 from .replies import Status
 from .typed import TypedText
 
@@ -123,9 +123,12 @@ class ActionBuilder(CallBuilder):
 
     def is_begun(self, frame: Frame) -> bool:
         """Is this an action, or a call that may be one, of which an argument was begun?"""
+        from .mapping import PARTS
+
         if "action" not in frame.kinds:
             return frame.begun
-        named = bool(frame.name) or (self.acts is not None and bool(self.acts.naming))
+        held = isinstance(frame.arguments, dict) and PARTS in frame.arguments
+        named = bool(frame.name) or held or (self.acts is not None and bool(self.acts.naming))
         begun = frame.key is not None or frame.arguments is not None or frame.parts is not None
         return named and begun
 

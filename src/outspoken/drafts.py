@@ -10,9 +10,9 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
-from .builder import Frame
 from .deeds import ActionBuilder
 from .events import ActionText, Event, ToolCallDelta, ToolCallStart
+from .pending import Frame
 from .replies import ToolCall
 
 

@@ -12,6 +12,7 @@ from .acting import action_arguments, in_space, meant_by
 from .actions import BaseAction
 from .errors import RenderError
 from .header import Header
+from .mapping import PARTS
 from .replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 from .template_patterns import written
 from .tools import Tools
@@ -61,11 +62,25 @@ def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Want
     """What is to be written of all segments."""
     wanted: list[Wanted] = []
     for segment in segments:
-        item = _wanted(segment, header, acts=acts)
-        wanted.append(
-            renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
-        )
+        acted = isinstance(segment, BaseAction)
+        for item in _acted(segment, header, acts=acts) if acted else [_wanted(segment, header)]:
+            wanted.append(
+                renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
+            )
     return wanted
+
+
+def _acted(action: BaseAction, header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of an action; of one that holds others, its beginning, those, and its end."""
+    named = action_arguments(header, action)
+    if named is None:
+        raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
+    parts: list[BaseAction] = named[1].pop(PARTS, [])
+    kind, id_ = ("action", None) if acts else ("tool_call", action.id)
+    arguments, text = tuple(named[1].items()), to_json(named[1])
+    whole = Wanted(kind, "", named[0], id_, 0, arguments, text, spelled=header.written, encloses=bool(parts))
+    inner = [item for part in parts for item in _acted(part, header, acts=acts)]
+    return [whole, *inner, Wanted(kind)] if parts else [whole]
 
 
 def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:
@@ -129,7 +144,7 @@ def _segment(part: Any) -> Any:
     return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
 
 
-def _wanted(segment: Any, header: Header, *, acts: bool) -> Wanted:
+def _wanted(segment: Any, header: Header) -> Wanted:
     if isinstance(segment, Text):
         return Wanted("text", text=segment.text)
     if isinstance(segment, Reasoning):
@@ -148,14 +163,6 @@ def _wanted(segment: Any, header: Header, *, acts: bool) -> Wanted:
         return Wanted("payload", name=name, data=segment.data)
     if isinstance(segment, JsonValue):
         return Wanted("text", text=segment.raw)
-    if isinstance(segment, BaseAction):
-        named = action_arguments(header, segment)
-        if named is None:
-            raise RenderError(f"`{header.format}` has no action that means `{getattr(segment, 'type', '?')}`")
-        kind = "action" if acts else "tool_call"
-        arguments, text = tuple(named[1].items()), to_json(named[1])
-        id_ = None if acts else segment.id
-        return Wanted(kind, name=named[0], id=id_, arguments=arguments, arguments_text=text, spelled=header.written)
     raise TypeError(f"render cannot write a {type(segment).__name__}")
 
 

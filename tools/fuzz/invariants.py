@@ -117,8 +117,9 @@ def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
     """A segment says what stands at its span, which is `raw`; text in an envelope and reasoning may be JSON strings."""
     if isinstance(segment, (Text, Reasoning)):
         require(segment.text, "segments", f"an empty {segment.kind}")
-        written = reply.envelope if isinstance(segment, Text) else _says(segment, reply) == segment.text
-        require(segment.text == raw or written, "segments", f"{segment.text!r} where {raw!r} stands")
+        if segment.text != raw:
+            written = reply.envelope if isinstance(segment, Text) else _says(segment, reply) == segment.text
+            require(written, "segments", f"{segment.text!r} where {raw!r} stands")
     elif isinstance(segment, ToolCall):
         if segment.status in FINISHED:
             # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
@@ -204,7 +205,8 @@ def _markers() -> list[Any]:
     markers = [t for t in terminals if t.short not in FREE_TEXT | ISLANDS]
     regexes = [t.regex for t in markers] + [re.escape(t.canonical.strip()) for t in markers if t.canonical.strip()]
     compiled = [re.compile(regex) for regex in dict.fromkeys(regexes)]
-    return [regex.finditer for regex in compiled if not any(regex.match(word) for word in _ANY_WORDS)]
+    words = [f"{word}{behind}" for word in _ANY_WORDS for behind in ("", '"', "=", "(")]
+    return [regex.finditer for regex in compiled if not any(regex.match(word) for word in words)]
 
 
 # pieces

@@ -13,6 +13,7 @@ from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolC
 from outspoken.acting import make_action, meant_by
 from outspoken.automaton import Automaton
 from outspoken.islands import NotJson, decode
+from outspoken.mapping import PARTS
 from outspoken.settings import DEFAULT
 from outspoken.sprint import BLANK
 from outspoken.values import read_bare
@@ -65,6 +66,7 @@ class _Reader:
     """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
 
     def __init__(self, automaton: Automaton, text: str, begins: int) -> None:
+        self.automaton = automaton
         self.header = automaton.tables.header
         self.trims = automaton.trims
         self.text = text
@@ -173,11 +175,13 @@ class _Reader:
         if kind == "code":
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
-            self.segments.append(self._deed(kind, frame))
+            self._deed(kind, frame)
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
-        elif kind in ("unread", "quoted"):  # what is made up for a string is no action
+        elif kind == "unread":
             self.codes.append("unread-entry")
+        elif kind == "quoted":
+            self._quoted(self.island)
         elif kind == "payload":
             data = frame.value if frame.bare is None else frame.bare
             self.segments.append(["payload", self.header.payload(frame.name), data])
@@ -189,14 +193,29 @@ class _Reader:
                 self.segments[frame.content][0] = "said"
         self.shown = end
 
-    def _deed(self, kind: str, frame: _Frame) -> list[Any]:
-        """A call, or the action that a call or an action means."""
+    def _deed(self, kind: str, frame: _Frame) -> None:
+        """A call, or the action that a call or an action means; one within another action is a part of it."""
         made = make_action(self.header, frame.name or "", frame.arguments or {}, {}) if self.header.actions else None
         if made is not None and not made.problem:
-            return ["action", _action(made.action)]
-        if made is not None or kind == "action" or not frame.name:
+            outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
+            if outer is None:
+                self.segments.append(["action", _action(made.action)])
+                return
+            outer.arguments = outer.arguments or {}
+            outer.arguments.setdefault(PARTS, []).append(made.action)
+        elif made is not None or kind == "action" or not frame.name:
             raise NoMeaning
-        return ["tool_call", frame.name, frame.arguments or {}, frame.id]
+        else:
+            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+
+    def _quoted(self, value: Any) -> None:
+        """The actions that a string holds, which is read as a response of the same format."""
+        found = read(self.automaton, value if isinstance(value, str) else "")
+        if found is None:
+            raise NoMeaning
+        actions = [list(segment) for segment in found.segments if segment[0] == "action"]
+        self.segments += actions
+        self.codes += found.codes if actions else ["unread-entry"]
 
     def _json(self, frame: _Frame, raw: str) -> None:
         if frame.content >= 0:
