@@ -206,9 +206,9 @@ class Exporter:
             case said.ToolCallDelta() if event.arguments:
                 self._add(self._calls[event.index], event.arguments)
             case said.ToolCallEnd():
-                self._end(self._calls[event.index], event.call.arguments)
+                self._end(self._calls.get(event.index) or self._whole_call(event.call), event.call.arguments)
             case said.ToolCallUnfinished():
-                self._leave_call(event.call, self._calls[event.index])
+                self._leave_call(event.call, self._calls.get(event.index))
             case _:
                 pass
 
@@ -226,6 +226,12 @@ class Exporter:
     def _add(self, call: Sent, arguments: str) -> None:
         call.arguments.append(arguments)
         self._call_delta(call, arguments)
+
+    def _whole_call(self, read: ToolCall) -> Sent:
+        """A call that comes all at once, since what it would be was known only at its end."""
+        call = self._announce(read.id, read.name)
+        self._add(call, read.arguments_text)
+        return call
 
     def _end(self, call: Sent, arguments: dict[str, Any]) -> None:
         call.open = False
@@ -256,6 +262,7 @@ class Exporter:
         self._end(call, arguments)
 
     def _extra(self, kind: str, item: Part) -> None:
+        self._switch(None)
         items = self.extras.setdefault(kind, [])
         item = {"index": len(items), **item}
         items.append(item)
