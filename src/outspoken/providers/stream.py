@@ -19,7 +19,7 @@ from .nodes import Node, shown
 from .plain import plain
 from .reading import Reader, find_error
 from .replies import ProviderReply
-from .table import provider_of, reader_of
+from .table import content_format, provider_of, reader_of
 
 if TYPE_CHECKING:
     from outspoken.points import Screen, Space
@@ -59,7 +59,7 @@ class ProviderStream:
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
         cap: Cap = repair if repair is not None else "none" if on_error == "raise" else "strings"
         check_cap(cap)
-        format = self._provider.format if format == OWN else format
+        format = content_format(provider) if format == OWN else format
         if format not in (None, "auto"):
             resolve(format)
         settings = with_screen(settings, coordinates, screen) or DEFAULT

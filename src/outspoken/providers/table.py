@@ -6,13 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from outspoken.registry import resolve
+
 from .assembly import Assembly
 from .errors import UnknownProviderError
 from .nodes import Node
 from .reading import Reader
 
-#: the format that reads reasoning between tags, and nothing else
-THINKING = "thinking_tags"
 #: the classes that read the APIs, by module
 READERS = {
     "chat": "Chat",
@@ -26,10 +26,10 @@ READERS = {
 
 
 class Provider(NamedTuple):
-    """The API that a provider speaks, and the format of its content where that is not said; None is plain text."""
+    """The API that a provider speaks, and whether its content is known to have markup of its own in it."""
 
     api: str
-    format: str | None = None
+    marked: bool = False
 
 
 _CHAT = (
@@ -38,7 +38,7 @@ _CHAT = (
 )  # fmt: skip
 PROVIDERS: dict[str, Provider] = {
     **{name: Provider("chat") for name in _CHAT},
-    "minimax": Provider("chat", THINKING),
+    "minimax": Provider("chat", marked=True),
     "openai_responses": Provider("responses"),
     "anthropic": Provider("anthropic"),
     "gemini": Provider("gemini"),
@@ -68,6 +68,11 @@ def provider_of(name: Any) -> Provider:
     if found is None:
         raise UnknownProviderError(name, sorted(PROVIDERS))
     return found
+
+
+def content_format(name: str) -> str | None:
+    """The format of a provider's content: the one with the alias `<provider>_content`; None is plain text."""
+    return resolve(f"{name}_content") if provider_of(name).marked else None
 
 
 def reader_of(provider: Provider, node: Node, to: Assembly) -> Reader:
