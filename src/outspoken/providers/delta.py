@@ -14,9 +14,10 @@ from outspoken.events import ReasoningDelta, TextDelta, ToolCallDelta, ToolCallE
 
 from .events import Finished, ProviderEvent
 from .plain import plain
-from .stream import ProviderStream
-from .table import PROVIDERS, THINKING
+from .stream import OWN, ProviderStream
+from .table import PROVIDERS, content_format
 
+_TAGGED = "minimax"
 _TAGS = re.compile(r"<(?:think|tink)[a-z]*(?:_never_used_\w+)?\b[^<>]{0,80}>|<\|im_start\|>thinking", re.IGNORECASE)
 
 
@@ -44,9 +45,10 @@ class LLMResponseParser:
     text. With `think_prefilled`, the prompt has opened the thinking.
     """
 
-    def __init__(self, *, think_prefilled: bool = False, format: str | None = THINKING) -> None:
+    def __init__(self, *, think_prefilled: bool = False, format: str | None = OWN) -> None:
         self._prefix = "<think>" if think_prefilled else None
-        self._format = format
+        #: content of any provider is read as that of the one that is known to have tags in it
+        self._format = content_format(_TAGGED) if format == OWN else format
         self.reset()
 
     def reset(self) -> None:
@@ -74,9 +76,8 @@ class LLMResponseParser:
         if self._stream is None:
             self._stream, self._provider = ProviderStream(name, self._format, prefix=self._prefix), name
         elif PROVIDERS[name].api != PROVIDERS[self._provider].api:
-            raise ValueError(
-                f"a chunk of {name!r} within a message of {self._provider!r}; call `reset` between messages"
-            )
+            other = f"a chunk of {name!r} within a message of {self._provider!r}"
+            raise ValueError(f"{other}; call `reset` between messages")
         chunk = chunk if isinstance(chunk, (str, bytes)) else plain(chunk)
         events = self._stream.feed(_wrapped(chunk) if PROVIDERS[name].api == "chat" else chunk)
         made = self._delta(events)
