@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
 from typing import Any, cast, get_args
 
 import httpx2
@@ -39,7 +38,7 @@ def corpus_streams() -> list[Events]:
     found: list[Events] = []
     for name in FORMATS:
         for kind in ("ok", "err"):
-            for case in [case for case in CASES if (case.format, case.kind) == (name, kind)][:3]:
+            for case in [case for case in CASES if (case.format, case.kind) == (name, kind)][: 1 + (kind == "err")]:
                 parser = case.parser()
                 events: Events = []
                 for start in range(0, len(case.text), 7):
@@ -56,15 +55,19 @@ def reply_of(events: Events) -> Reply:
 
 
 def reasoning_of(reply: Reply) -> str | None:
-    """All reasoning, with a blank line between blocks that something else stands between.
+    """All reasoning, with a blank line between blocks that a signature or something else stands between.
 
     No event says where a block ends, so two blocks that nothing separates come as one.
     """
-    shown = [s for s in reply.segments if s.kind in ("text", "json", "reasoning", "tool_call", "action", "payload")]
-    shown = [s for s in shown if not (isinstance(s, Text | Reasoning) and not s.text)]
-    runs = [list(run) for kind, run in groupby(shown, lambda s: s.kind) if kind == "reasoning"]
-    texts = ["".join(s.text for s in run if isinstance(s, Reasoning)) for run in runs]
-    return "\n\n".join(texts) if texts else None
+    signed = {signature.segment for signature in reply.signatures} if isinstance(reply, ProviderReply) else set[int]()
+    runs = [""]
+    for number, segment in enumerate(reply.segments):
+        if isinstance(segment, Reasoning):
+            runs[-1] += segment.text
+        goes_on = segment.kind == "reasoning" or (segment.kind == "text" and not segment.text)
+        if number in signed or not goes_on:
+            runs.append("")
+    return "\n\n".join([run for run in runs if run]) or None
 
 
 @dataclass
@@ -95,6 +98,13 @@ def calls_of(events: Events) -> list[Call]:
 def text_of(events: Events) -> str:
     """All text of a stream."""
     return "".join(event.text for event in events if isinstance(event, said.TextDelta))
+
+
+def error_of(reply: ProviderReply) -> ProviderError | None:
+    """The error with which a response ends; it may say so by its reason alone."""
+    if reply.error is None and reply.finish_reason == "error":
+        return ProviderError(message="the response ended with `error`", code="error")
+    return reply.error
 
 
 def unfinished(reply: Reply) -> int:
@@ -203,14 +213,15 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
     for item in draw(st.lists(st.sampled_from(_ITEMS), max_size=6)):
         getattr(stream, item)()
     reason: FinishReason | None = draw(st.none() | st.sampled_from(get_args(FinishReason)))
-    if reason == "error":
-        reason = None
     if reason:
         stream.events.append(Finished(reason, reason))
     usage = draw(st.none() | st.builds(Usage, input_tokens=_TOKENS, output_tokens=_TOKENS, cached_tokens=_TOKENS))
     if usage:
         stream.events.append(UsageReported(usage))
-    error = draw(st.none() | st.builds(ProviderError, message=_TEXT)) if errors else None
+    error = draw(st.none() | st.builds(ProviderError, message=_TEXT))
+    if not errors:
+        stream.events = [event for event in stream.events if event != Finished("error", "error")]
+        reason, error = None if reason == "error" else reason, None
     if error:
         stream.events.append(Failed(error))
     reply = ProviderReply(

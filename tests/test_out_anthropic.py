@@ -25,6 +25,7 @@ from tests.outgoing import (
     Events,
     calls_of,
     corpus_streams,
+    error_of,
     reasoning_of,
     reply_of,
     streams,
@@ -100,7 +101,7 @@ def test_any_stream(events: Events) -> None:
     check_events(parts)
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
-    if reply.error:
+    if error_of(reply):
         with pytest.raises(anthropic.APIStatusError):
             accumulated(parts)
         assert not any(part["type"] in ("message_delta", "message_stop") for part in parts)

@@ -22,6 +22,7 @@ from tests.outgoing import (
     Events,
     calls_of,
     corpus_streams,
+    error_of,
     reasoning_of,
     reply_of,
     streams,
@@ -96,7 +97,7 @@ def test_any_stream(events: Events) -> None:
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
     assert chunks[0]["id"] == "r_1"
-    if reply.error:
+    if error_of(reply):
         with pytest.raises(openai.APIError, match=r"(?s).*"):
             accumulated(b"".join(sse(chunks, "openai")))
         assert not any(chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1])
@@ -114,8 +115,8 @@ def test_whole(events: Events) -> None:
     reply = reply_of(events)
     assert isinstance(reply, ProviderReply)
     whole = to_openai(reply, created=1)
-    if reply.error:
-        assert whole["error"]["message"] == reply.error.message
+    if error := error_of(reply):
+        assert whole["error"]["message"] == error.message
         return
     completion = ChatCompletion.model_validate(whole, strict=True)
     assert set(unknown(completion)) <= {"choices.message.reasoning_content", "choices.message.outspoken"}

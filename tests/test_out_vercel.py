@@ -21,7 +21,18 @@ from outspoken.providers.events import ProviderEvent
 from outspoken.providers.out_sse import sse
 from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
 from outspoken.providers.replies import ProviderReply
-from tests.outgoing import Call, Events, calls_of, corpus_streams, reasoning_of, reply_of, streams, text_of, unfinished
+from tests.outgoing import (
+    Call,
+    Events,
+    calls_of,
+    corpus_streams,
+    error_of,
+    reasoning_of,
+    reply_of,
+    streams,
+    text_of,
+    unfinished,
+)
 
 
 def _text(value: Any) -> bool:
@@ -159,7 +170,7 @@ def test_any_stream(events: Events) -> None:
     assert isinstance(reply, ProviderReply)
     assert parts[0]["messageId"] == "r_1"
     assert [part["errorText"] for part in parts if part["type"] == "error"] == (
-        [reply.error.message] if reply.error else []
+        [error.message] if (error := error_of(reply)) else []
     )
     metadata = [part["providerMetadata"] for part in Client(parts).of("reasoning") if part["providerMetadata"]]
     assert [m["outspoken"]["signature"] for m in metadata] == [s.data for s in reply.signatures]

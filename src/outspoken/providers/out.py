@@ -111,6 +111,11 @@ class Exporter:
         return self._id
 
     @property
+    def _seed(self) -> str:
+        """What the ids of calls are made of, with their positions."""
+        return self.id
+
+    @property
     def model(self) -> str:
         """The model, empty where nobody says."""
         return self._model or ""
@@ -146,6 +151,8 @@ class Exporter:
                 self.usage = event.usage
             case Finished():
                 self.finished = event
+                if event.reason == "error" and self.error is None:
+                    self.error = ProviderError(message=f"the response ended with `{event.raw}`", code=event.raw)
             case Failed():
                 self.error = event.error
             case said.Done():
@@ -216,7 +223,7 @@ class Exporter:
         self._switch(None)
         position = len(self.sent)
         if not id or id in self._ids:
-            id = self.call_prefix + hashlib.sha256(f"{self.id}:{position}".encode()).hexdigest()[:24]
+            id = self.call_prefix + hashlib.sha256(f"{self._seed}:{position}".encode()).hexdigest()[:24]
         self._ids.add(id)
         call = Sent(position, id, name)
         self.sent.append(call)

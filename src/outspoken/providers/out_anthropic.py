@@ -212,14 +212,12 @@ def _grow(block: Part, delta: Part) -> None:
 
 
 def usage_object(usage: Usage | None) -> Part:
-    """Tokens as Anthropic counts them: those that were read from its cache apart. What nobody counts is 0."""
+    """Tokens under Anthropic's names; the counts are the provider's own. What nobody counts is 0."""
     if usage is None:
         return {"input_tokens": 0, "output_tokens": 0}
-    cached = usage.cached_tokens or 0
-    found: Part = {
-        "input_tokens": max((usage.input_tokens or 0) - cached, 0),
-        "output_tokens": usage.output_tokens or 0,
-    }
+    found: Part = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}
     if usage.cached_tokens is not None:
-        found["cache_read_input_tokens"] = cached
+        found["cache_read_input_tokens"] = usage.cached_tokens
+    if usage.reasoning_tokens is not None:
+        found["output_tokens_details"] = {"thinking_tokens": usage.reasoning_tokens}
     return found

@@ -44,12 +44,24 @@ class OpenAIChunks(Exporter):
         **common: Any,
     ) -> None:
         super().__init__(**common)
-        self._index, self._include_usage, self._field = index, include_usage, reasoning_field
+        self._index, self._include_usage = index, include_usage
+        self.reasoning_field = reasoning_field
         self._gap: str | None = None
+
+    @property
+    def _seed(self) -> str:
+        return f"{self.id}:{self._index}" if self._index else self.id
 
     def _chunk(self, delta: Part, finish_reason: str | None = None) -> None:
         choice: Part = {"index": self._index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         self._out.append(self._frame([choice]))
+
+    def empty(self) -> Part:
+        """A chunk that says nothing, for what a server has to say besides."""
+        if self._begun:
+            self._chunk({})
+        self._begin_once()
+        return self._drain()[0]
 
     def _frame(self, choices: list[Part]) -> Part:
         return {
@@ -72,7 +84,7 @@ class OpenAIChunks(Exporter):
             self._gap = "\n\n"
 
     def _reasoning(self, text: str) -> None:
-        self._chunk({self._field: (self._gap or "") + text})
+        self._chunk({self.reasoning_field: (self._gap or "") + text})
         self._gap = ""
 
     def _refusal(self, text: str) -> None:
@@ -142,6 +154,7 @@ def to_openai(
     id: str | None = None,
     model: str | None = None,
     created: int | None = None,
+    index: int = 0,
     reasoning_field: str = "reasoning_content",
     action_tool: str | None = None,
 ) -> Part:
@@ -150,12 +163,12 @@ def to_openai(
     Calls that are unfinished are no calls here: they are in `message.outspoken`, and the `finish_reason` is "length".
     See `to_openai_chunks` for the rest.
     """
-    exporter = OpenAIChunks(id=id, model=model, created=created, action_tool=action_tool)
+    exporter = OpenAIChunks(id=id, model=model, created=created, index=index, action_tool=action_tool)
     exporter.tell(reply)
     if exporter.error is not None:
         return {"error": error_object(exporter.error)}
     choice: Part = {
-        "index": 0,
+        "index": index,
         "message": message(exporter, reply, reasoning_field),
         "logprobs": None,
         "finish_reason": REASONS[exporter.reason],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from outspoken import events as said
 
 from .events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
-from .replies import ProviderReply
+from .replies import ProviderReply, Signature
 
 if TYPE_CHECKING:
     from outspoken.replies import Reply, Segment
@@ -22,7 +22,7 @@ def retold(reply: Reply) -> Iterator[ProviderEvent | None]:
             yield UsageReported(reply.usage)
         if reply.finish_reason is not None:
             yield Finished(reply.finish_reason, reply.stop_reason or reply.finish_reason)
-    signatures = list(reply.signatures) if isinstance(reply, ProviderReply) else []
+    signatures = sorted(reply.signatures, key=_segment) if isinstance(reply, ProviderReply) else []
     calls = 0
     for number, segment in enumerate(reply.segments):
         yield from _events(segment, calls)
@@ -40,6 +40,10 @@ def retold(reply: Reply) -> Iterator[ProviderEvent | None]:
         if reply.error is not None:
             yield Failed(reply.error)
     yield said.Done(reply)
+
+
+def _segment(signature: Signature) -> int:
+    return signature.segment
 
 
 def _events(segment: Segment, index: int) -> Iterator[ProviderEvent]:
