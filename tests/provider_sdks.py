@@ -36,6 +36,8 @@ class Seen:
     usage: tuple[int | None, int | None] = (None, None)
     refusal: str | None = None
     error: str | None = None
+    #: the SDK's own objects: the response, or the chunks
+    objects: list[Any] = field(default_factory=list[Any], compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,13 @@ def openai_chat(row: Row) -> Seen:
             return chat_message(client.chat.completions.create(model="x", messages=[]))
         seen, states = Seen(), state()
         for chunk in client.chat.completions.create(model="x", messages=[], stream=True):
+            seen.objects.append(chunk)
             states.handle_chunk(chunk)
             seen.reasoning += _chat_reasoning(chunk.choices[0].delta) if chunk.choices else ""
             if chunk.usage:
                 seen.usage = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
         whole = chat_message(states.current_completion_snapshot)
-        whole.reasoning, whole.usage = seen.reasoning, seen.usage
+        whole.reasoning, whole.usage, whole.objects = seen.reasoning, seen.usage, seen.objects
         return whole
     except sdk.APIError as error:
         return Seen(error=_message(error))
@@ -136,6 +139,7 @@ def chat_message(response: Any) -> Seen:
     choice = response.choices[0]
     message = choice.message
     seen = Seen(text=message.content or "", reasoning=_chat_reasoning(message), stop=choice.finish_reason)
+    seen.objects = [response]
     for call in message.tool_calls or []:
         seen.calls.append((call.id, call.function.name, json.loads(call.function.arguments or "{}")))
     seen.refusal = getattr(message, "refusal", None)
@@ -150,13 +154,14 @@ def openai_responses(row: Row) -> Seen:
     client = _made("openai", "OpenAI")
     try:
         if row.sse:
-            events = list(client.responses.create(model="x", input="x", stream=True))
+            objects = events = list(client.responses.create(model="x", input="x", stream=True))
             response = next(event.response for event in reversed(events) if hasattr(event, "response"))
         else:
             response = client.responses.create(model="x", input="x")
+            objects = [response]
     except sdk.APIError as error:
         return Seen(error=_message(error))
-    seen = Seen(stop=_responses_stop(response))
+    seen = Seen(stop=_responses_stop(response), objects=objects)
     for item in response.output:
         if item.type == "function_call":
             seen.calls.append((item.call_id, item.name, json.loads(item.arguments or "{}")))
@@ -185,10 +190,12 @@ def groq(row: Row) -> Seen:
             return chat_message(client.chat.completions.create(model="x", messages=[]))
         for chunk in client.chat.completions.create(model="x", messages=[], stream=True):
             delta = chunk.choices[0].delta
+            seen.objects.append(chunk)
             seen.text += delta.content or ""
             seen.reasoning += _chat_reasoning(delta)
     except sdk.APIError as error:
         seen.error = _message(error)
+        seen.objects.clear()
     return seen
 
 
@@ -199,7 +206,7 @@ def mistral(row: Row) -> Seen:
         response = client.chat.complete(model="x", messages=[{"role": "user", "content": "x"}])
     choice = response.choices[0]
     seen = Seen(stop=choice.finish_reason, usage=(response.usage.prompt_tokens, response.usage.completion_tokens))
-    content = choice.message.content
+    content, seen.objects = choice.message.content, [response]
     for part in content if isinstance(content, list) else []:
         if part.type == "thinking":
             seen.reasoning += "".join(inner.text for inner in part.thinking)
@@ -230,6 +237,7 @@ def anthropic(row: Row) -> Seen:
     except sdk.APIError as error:
         return Seen(error=_message(error))
     seen = Seen(stop=message.stop_reason, usage=(message.usage.input_tokens, message.usage.output_tokens))
+    seen.objects = [message]
     for block in message.content:
         if block.type == "text":
             seen.text += block.text
@@ -251,6 +259,7 @@ def gemini(row: Row) -> Seen:
                 chunks = [client.models.generate_content(model="x", contents="x")]
     except _client("google.genai.errors").APIError as error:
         return Seen(error=error.message)
+    seen.objects = chunks
     for chunk in chunks:
         for candidate in (chunk.candidates or [])[:1]:
             _gemini_parts(seen, (candidate.content and candidate.content.parts) or [])
@@ -304,7 +313,7 @@ def bedrock(row: Row) -> Seen:
             response = _converse().converse(modelId="x", messages=[])
     except _client("botocore.exceptions").ClientError as error:
         return Seen(error=error.response["Error"]["Message"])
-    seen = Seen(stop=response["stopReason"])
+    seen = Seen(stop=response["stopReason"], objects=[response])
     seen.usage = response["usage"]["inputTokens"], response["usage"]["outputTokens"]
     for part in response["output"]["message"]["content"]:
         seen.text += part.get("text", "")
@@ -321,7 +330,7 @@ def cohere(row: Row) -> Seen:
     with theirs():
         response = client.chat(model="x", messages=[])
     message, tokens = response.message, response.usage.tokens
-    seen = Seen(reasoning=message.tool_plan or "", stop=response.finish_reason)
+    seen = Seen(reasoning=message.tool_plan or "", stop=response.finish_reason, objects=[response])
     seen.usage = int(tokens.input_tokens), int(tokens.output_tokens)
     seen.text = "".join(part.text for part in message.content or [] if part.type == "text")
     for call in message.tool_calls or []:
