@@ -216,6 +216,7 @@ class Assembly:
 
     def failed(self, error: ProviderError) -> None:
         """The provider reports an error."""
+        self.started()
         if error != self.error:
             self.error = self.error or error
             self.send(Failed(error))

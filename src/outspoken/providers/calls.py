@@ -106,6 +106,8 @@ class Call(Block):
         self._send()
 
     def _send(self) -> None:
+        if self._number < 0:
+            return
         for piece in self._pieces[self._sent :]:
             self.owner.send(ToolCallDelta(self._number, piece))
         self._sent = len(self._pieces)
@@ -124,7 +126,7 @@ class Call(Block):
         if proven and (self.free or not text.strip()):
             last = '"}' if self.free else "{}"
             self._pieces.append(last)
-            self._announce()
+            self._send()
             text += last
         owner, name = self.owner, self.name or ""
         tools = owner.tools

@@ -89,7 +89,9 @@ class _Events:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._line = ""
+        #: the line that has not ended, in pieces, and its length
+        self._parts: list[str] = []
+        self._length = 0
         self._data: list[str] = []
         self._name = ""
         self._count = 0
@@ -101,21 +103,33 @@ class _Events:
             piece = piece[1:]
         if piece:
             self._returned = piece.endswith("\r")
-        if self._line and self._is_whole(piece):
-            self._take(self._line, found)
-            self._line = ""
-        lines = _LINE.split(self._line + piece)
-        self._line = lines.pop()
-        if len(self._line) > self._limit:
+        if self._parts and (not piece or _FIELD.match(piece)) and self._is_whole(piece):
+            self._take(self._line(), found)
+        first, *others = _LINE.split(piece)
+        for line in others:
+            self._parts.append(first)
+            self._take(self._line(), found)
+            first = line
+        if first:
+            self._parts.append(first)
+            self._length += len(first)
+        if self._length > self._limit:
             raise ProviderFormatError("", "without an end", f"a line of at most {self._limit:,} characters")
-        for line in lines:
-            self._take(line, found)
         return found
+
+    def _line(self) -> str:
+        """The line, which ends here."""
+        line = "".join(self._parts)
+        self._parts.clear()
+        self._length = 0
+        return line
 
     def _is_whole(self, piece: str) -> bool:
         """Has the line ended, although its end was not sent, since lines come without their ends?"""
-        name, colon, value = self._line.partition(":")
-        if not colon or (piece and not _FIELD.match(piece)):
+        if self._parts[0][0] == "d" and not self._parts[-1].rstrip(" ").endswith(("}", "]")):
+            return False
+        name, colon, value = "".join(self._parts).partition(":")
+        if not colon:
             return False
         if name != "data":
             return bool(piece)
@@ -164,7 +178,7 @@ class _Events:
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
         found: list[tuple[str, Any]] = []
-        line, self._line = self._line, ""
+        line = self._line()
         if line and line.partition(":")[0] in _NAMES:
             self._take(line, found)
         left = "\n".join(self._data)
