@@ -1,4 +1,4 @@
-"""Servers of the tests: on a port of this machine, in a thread of their own; and an upstream that does as it is told."""
+"""Servers of the tests, each on a port of this machine and in a thread of its own; an upstream that does as told."""
 
 from __future__ import annotations
 
@@ -43,6 +43,11 @@ class Server:
         """Where it is."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def connections(self) -> int:
+        """How many connections to it are open."""
+        return len(self._server.server_state.connections)
+
     def tasks(self) -> int:
         """How many tasks there are in it."""
 
@@ -83,6 +88,7 @@ class Upstream:
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
+        self.server: Server | None = None
         self.headers: dict[str, str] = {}
         self.asked: dict[str, Any] = {}
 
@@ -106,6 +112,7 @@ def proxied(answer: Answer, **settings: Any) -> Generator[tuple[Server, Proxy, U
     """A proxy in front of an upstream."""
     upstream = Upstream(answer)
     with Server(upstream.app()) as behind:
+        upstream.server = behind
         proxy = Proxy(ServeSettings(**{"upstream": behind.url, "format": "hermes", **settings}))
         with Server(proxy.app()) as front:
             yield front, proxy, upstream

@@ -10,7 +10,8 @@ import httpx
 import openai
 import pytest
 from openai.types.chat import ChatCompletion
-from serving import Server, chunk, completion, event, proxied, streaming, until, whole, written
+
+from tests.serving import Server, chunk, completion, event, proxied, streaming, until, whole, written
 
 TEXT = """<think>
 The user wants the weather.
@@ -30,8 +31,8 @@ TOOLS: Any = [
 ]
 
 
-def client(front: Server, **more: Any) -> openai.OpenAI:
-    return openai.OpenAI(api_key="secret", base_url=f"{front.url}/v1", max_retries=0, **more)
+def client(front: Server) -> Any:
+    return openai.OpenAI(api_key="secret", base_url=f"{front.url}/v1", max_retries=0)
 
 
 def asked(**more: Any) -> Any:
@@ -55,9 +56,9 @@ def check_weather(choice: Any) -> None:
 
 
 def test_whole() -> None:
-    with proxied(whole(completion({"content": TEXT}, usage={"prompt_tokens": 1, "total_tokens": 3}))) as (front, _, up):
-        with client(front) as found:
-            reply = found.chat.completions.create(**asked(tools=TOOLS))
+    answer = whole(completion({"content": TEXT}, usage={"prompt_tokens": 1, "total_tokens": 3}))
+    with proxied(answer) as (front, _, up), client(front) as found:
+        reply = found.chat.completions.create(**asked(tools=TOOLS))
     check_weather(reply.choices[0])
     assert cast("Any", reply.usage).total_tokens == 3
     assert up.asked["tools"] == TOOLS
@@ -149,9 +150,9 @@ def test_native_calls_pass_whole() -> None:
 
 
 def test_what_is_not_read_passes() -> None:
-    logprobs = {"content": [{"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}], "refusal": None}
+    logprobs: Any = {"content": [{"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}], "refusal": None}
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    last = {**chunk({}), "choices": [], "usage": usage}
+    last: Any = {**chunk({}), "choices": [], "usage": usage}
     pieces = [
         event({**chunk({"content": "Hi"}, logprobs=logprobs), "system_fingerprint": "fp"}),
         event(chunk({"reasoning_details": [{"type": "reasoning.encrypted", "data": "zz", "index": 0}]})),
@@ -177,10 +178,8 @@ def test_a_call_that_is_cut_is_said_to_be() -> None:
 
 
 def test_headers() -> None:
-    answer = whole(
-        completion({"content": "Hi"}),
-        headers={"x-request-id": "r7", "keep-alive": "5", "connection": "x-own", "x-own": "1"},
-    )
+    said = {"x-request-id": "r7", "keep-alive": "5", "connection": "x-own", "x-own": "1"}
+    answer = whole(completion({"content": "Hi"}), headers=said)
     with proxied(answer) as (front, _, upstream):
         sent = {"authorization": "Bearer k", "x-team": "mosses", "te": "trailers", "connection": "x-hop", "x-hop": "1"}
         found = httpx.post(f"{front.url}/v1/chat/completions", json=asked(), headers=sent)
@@ -202,14 +201,20 @@ def test_models_health_and_all_else() -> None:
         assert (other.status_code, other.json()["error"]["code"]) == (404, "not_served")
 
 
-async def _many(front: Server, texts: list[str]) -> list[Any]:
-    async with openai.AsyncOpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0) as found:
+async def _many(front: Server, texts: list[str]) -> list[dict[str, str]]:
+    """What the client has of one stream for each text, all of them at once: its strings, joined."""
+    known: Any = openai.AsyncOpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
+    async with known as found:
 
-        async def one(text: str) -> Any:
-            async with found.chat.completions.stream(**asked(user=text)) as stream:
-                async for _ in stream:
-                    pass
-                return stream.current_completion_snapshot
+        async def one(text: str) -> dict[str, str]:
+            joined: dict[str, str] = {"content": "", "reasoning_content": "", "name": "", "arguments": ""}
+            async for part in await found.chat.completions.create(**asked(user=text, stream=True)):
+                delta = part.choices[0].delta
+                (call,) = delta.tool_calls or [None]
+                for key in joined:
+                    source = getattr(call, "function", None) if key in ("name", "arguments") else delta
+                    joined[key] += getattr(source, key, None) or ""
+            return joined
 
         return await asyncio.gather(*[one(text) for text in texts])
 
@@ -228,10 +233,8 @@ def test_two_hundred_streams_at_once() -> None:
         replies = asyncio.run(_many(front, texts))
         until(lambda: not proxy.active)
     for n, reply in enumerate(replies):
-        message = reply.choices[0].message
-        assert (message.content, message.reasoning_content) == (f"Words {n}.", f"No. {n}")
-        (call,) = message.tool_calls
-        assert (call.function.name, json.loads(call.function.arguments)) == (f"f{n}", {"n": n})
+        expected = {"content": f"Words {n}.", "reasoning_content": f"No. {n}"}
+        assert reply == {**expected, "name": f"f{n}", "arguments": f'{{"n": {n}}}'}
 
 
 @pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])
