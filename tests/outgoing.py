@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from typing import Any, cast, get_args
 
-import httpx2
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -256,14 +256,16 @@ def unknown(model: BaseModel, path: str = "") -> Iterator[str]:
 
 
 class Canned:
-    """An upstream that answers every request with the stream that is its `body`."""
+    """An upstream that answers every request with the stream that is its `body`; `sdk` is the one that asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, sdk: Any) -> None:
+        # The SDKs have their HTTP library from the package `httpx` or `httpx2`, by their version.
+        self._http: Any = import_module(sdk.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
         self.body = b""
 
-    def client(self) -> httpx2.Client:
-        """A client of the SDKs' HTTP library that reaches nothing else."""
-        return httpx2.Client(transport=httpx2.MockTransport(self._answer))
+    def client(self) -> Any:
+        """A client of the SDK's HTTP library that reaches nothing else."""
+        return self._http.Client(transport=self._http.MockTransport(self._answer))
 
-    def _answer(self, request: httpx2.Request) -> httpx2.Response:
-        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=self.body)
+    def _answer(self, request: Any) -> Any:
+        return self._http.Response(200, headers={"content-type": "text/event-stream"}, content=self.body)

@@ -113,7 +113,8 @@ def proxied(answer: Answer, **settings: Any) -> Generator[tuple[Server, Proxy, U
     upstream = Upstream(answer)
     with Server(upstream.app()) as behind:
         upstream.server = behind
-        proxy = Proxy(ServeSettings(**{"upstream": behind.url, "format": "hermes", **settings}))
+        given: dict[str, Any] = {"upstream": behind.url, "format": "hermes", **settings}
+        proxy = Proxy(ServeSettings(**given))
         with Server(proxy.app()) as front:
             yield front, proxy, upstream
 

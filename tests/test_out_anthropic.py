@@ -35,7 +35,7 @@ from tests.outgoing import (
 )
 
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
-UPSTREAM = Canned()
+UPSTREAM = Canned(anthropic)
 CLIENT = anthropic.Anthropic(api_key="k", base_url="http://upstream", http_client=UPSTREAM.client())
 
 

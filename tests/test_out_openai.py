@@ -36,7 +36,7 @@ CUT = (
 )
 
 
-UPSTREAM = Canned()
+UPSTREAM = Canned(openai)
 CLIENT = openai.OpenAI(api_key="k", base_url="http://upstream", http_client=UPSTREAM.client())
 
 

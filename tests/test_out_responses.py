@@ -33,7 +33,7 @@ from tests.outgoing import (
 KINDS: dict[str, Any] = {
     get_args(kind.model_fields["type"].annotation)[0]: kind for kind in get_args(get_args(ResponseStreamEvent)[0])
 }
-UPSTREAM = Canned()
+UPSTREAM = Canned(openai)
 CLIENT = openai.OpenAI(api_key="k", base_url="http://upstream", http_client=UPSTREAM.client())
 
 

@@ -60,7 +60,7 @@ def test_whole() -> None:
     with proxied(answer) as (front, _, up), client(front) as found:
         reply = found.chat.completions.create(**asked(tools=TOOLS))
     check_weather(reply.choices[0])
-    assert cast("Any", reply.usage).total_tokens == 3
+    assert reply.usage.total_tokens == 3
     assert up.asked["tools"] == TOOLS
 
 
@@ -150,7 +150,8 @@ def test_native_calls_pass_whole() -> None:
 
 
 def test_what_is_not_read_passes() -> None:
-    logprobs: Any = {"content": [{"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}], "refusal": None}
+    token: Any = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
+    logprobs: Any = {"content": [token], "refusal": None}
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     last: Any = {**chunk({}), "choices": [], "usage": usage}
     pieces = [
