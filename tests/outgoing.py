@@ -103,7 +103,7 @@ def text_of(events: Events) -> str:
 def error_of(reply: ProviderReply) -> ProviderError | None:
     """The error with which a response ends; it may say so by its reason alone."""
     if reply.error is None and reply.finish_reason == "error":
-        return ProviderError(message="the response ended with `error`", code="error")
+        return ProviderError(message=f"the response ended with `{reply.stop_reason}`", code=reply.stop_reason)
     return reply.error
 
 
