@@ -27,7 +27,7 @@ from outspoken import (
 
 def check_events(events: list[Any], reply: ProviderReply) -> None:
     """The events say what the reply does, in an order that never takes anything back."""
-    of: dict[type, list[Any]] = {}
+    of: dict[Any, list[Any]] = {}
     for event in events:
         of.setdefault(type(event), []).append(event)
     assert [type(event) for event in events[:1]] == [Started]

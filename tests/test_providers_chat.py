@@ -287,32 +287,32 @@ def test_an_error_in_the_middle_of_a_stream_keeps_what_came() -> None:
     assert (reply.text, reply.error.status, [c.status for c in reply.unfinished]) == ("So ", 503, ["truncated"])
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ({"choices": 3}, "`choices` is the number 3; expected a list"),
-        ({"choices": [3]}, "`choices[0]` is the number 3; expected an object"),
-        (
-            {"choices": [{"delta": {"content": 7}}]},
-            "`choices[0].delta.content` is the number 7; expected text or a list",
-        ),
-        (
-            {"choices": [{"delta": {"tool_calls": [{"index": "x"}]}}]},
-            "`choices[0].delta.tool_calls[0].function` is missing",
-        ),
-        (
-            {"choices": [{"delta": {"tool_calls": [{"index": "x", "function": {}}]}}]},
-            "is the text 'x'; expected a whole",
-        ),
-        ({"choices": [{"delta": "text"}]}, "`choices[0].delta` is the text 'text'; expected an object"),
-        ({"choices": [{"message": {"reasoning": 4}}]}, "`choices[0].message.reasoning` is the number 4; expected text"),
-        ({"choices": [], "usage": {"prompt_tokens": "many"}}, "`usage.prompt_tokens` is the text 'many'"),
-        ({"answer": "Moss"}, "`choices` is missing; expected a list of choices"),
-        ("Moss", "the response is the line 'Moss'; expected server-sent events or JSON"),
-        (7, "the response is the number 7; expected an object"),
-        (None, "the response is missing; expected an object"),
-    ],
-)
+NONE: list[tuple[Any, str]] = [
+    ({"choices": 3}, "`choices` is the number 3; expected a list"),
+    ({"choices": [3]}, "`choices[0]` is the number 3; expected an object"),
+    (
+        {"choices": [{"delta": {"content": 7}}]},
+        "`choices[0].delta.content` is the number 7; expected text or a list",
+    ),
+    (
+        {"choices": [{"delta": {"tool_calls": [{"index": "x"}]}}]},
+        "`choices[0].delta.tool_calls[0].function` is missing",
+    ),
+    (
+        {"choices": [{"delta": {"tool_calls": [{"index": "x", "function": {}}]}}]},
+        "is the text 'x'; expected a whole",
+    ),
+    ({"choices": [{"delta": "text"}]}, "`choices[0].delta` is the text 'text'; expected an object"),
+    ({"choices": [{"message": {"reasoning": 4}}]}, "`choices[0].message.reasoning` is the number 4; expected text"),
+    ({"choices": [], "usage": {"prompt_tokens": "many"}}, "`usage.prompt_tokens` is the text 'many'"),
+    ({"answer": "Moss"}, "`choices` is missing; expected a list of choices"),
+    ("Moss", "the response is the line 'Moss'; expected server-sent events or JSON"),
+    (7, "the response is the number 7; expected an object"),
+    (None, "the response is missing; expected an object"),
+]
+
+
+@pytest.mark.parametrize(("body", "told"), NONE)
 def test_what_is_no_response_is_said_to_be_none(body: Any, told: str) -> None:
     given = body + "\n" if isinstance(body, str) else body
     with pytest.raises(ProviderFormatError) as caught:

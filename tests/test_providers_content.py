@@ -52,7 +52,7 @@ def test_the_end_tells_a_cut_call_from_a_forgotten_marker() -> None:
 def test_several_blocks_are_read_one_by_one() -> None:
     call = '<tool_call>\n{"name": "find", "arguments": {"n": %s}}\n</tool_call>'
     damaged = "<tool_call>\n{'name': 'ring', 'arguments': {'n': 3,}}\n</tool_call>"
-    content = [
+    content: list[Any] = [
         {"type": "text", "text": "One.\n" + call % 1},
         {"type": "tool_use", "id": "t", "name": "f", "input": {"n": 2}},
         {"type": "text", "text": "Two.\nThree. " + damaged},
@@ -91,7 +91,8 @@ def test_actions_of_several_blocks_are_numbered_on() -> None:
 def test_what_the_prompt_opened_is_in_the_first_block_only() -> None:
     pieces = ["It grows.\n</think>\n\nYes.", {"reasoning": "Hm."}, "No."]
     reply = fed(chat(*pieces), "openai", "deepseek_r1")
-    assert [(s.kind, s.text) for s in reply.segments] == [
+    segments: list[Any] = list(reply.segments)
+    assert [(s.kind, s.text) for s in segments] == [
         ("reasoning", "It grows."), ("text", "Yes."), ("reasoning", "Hm."), ("text", "No."),
     ]  # fmt: skip
     assert fed(chat("Moss.</think>Yes."), "openai", "text", prefix="<think>").reasoning == "Moss."

@@ -53,9 +53,25 @@ def test_a_delta_is_what_is_new() -> None:
     assert (both.thinking, both.text) == ("A", "B")
 
 
+def _alone(delta: Any) -> Any:
+    return delta
+
+
+def _in_choice(delta: Any) -> Any:
+    return {"delta": delta}
+
+
+def _in_chunk(delta: Any) -> Any:
+    return {"choices": [{"delta": delta}]}
+
+
+def _in_message(delta: Any) -> Any:
+    return {"message": delta}
+
+
 @pytest.mark.parametrize(
     "wrap",
-    [lambda d: d, lambda d: {"delta": d}, lambda d: {"choices": [{"delta": d}]}, lambda d: {"message": d}],
+    [_alone, _in_choice, _in_chunk, _in_message],
     ids=["delta", "choice", "chunk", "message"],
 )
 def test_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:

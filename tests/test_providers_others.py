@@ -34,7 +34,7 @@ def stop(index: int) -> dict[str, Any]:
     return {"type": "content_block_stop", "index": index}
 
 
-BEGUN = {
+BEGUN: dict[str, Any] = {
     "type": "message_start",
     "message": {"id": "m1", "model": "claude", "content": [], "usage": {"input_tokens": 7, "output_tokens": 1}},
 }
@@ -91,7 +91,7 @@ def test_all_blocks_of_a_message() -> None:
 
 
 def test_a_whole_message_is_its_stream() -> None:
-    content = [
+    content: list[Any] = [
         {"type": "thinking", "thinking": "The tide turns.", "signature": "c2ln"},
         {"type": "redacted_thinking", "data": "ZGF0YQ=="},
         {"type": "text", "text": "I look it up.", "citations": [{"type": "page_location", "cited_text": "High tide"}]},
@@ -100,7 +100,7 @@ def test_a_whole_message_is_its_stream() -> None:
         {"type": "tool_use", "id": "t1", "name": "tides", "input": {"day": 3}},
     ]
     usage = {"input_tokens": 7, "output_tokens": 12}
-    whole = {
+    whole: dict[str, Any] = {
         "type": "message",
         "id": "m1",
         "model": "claude",
@@ -203,15 +203,15 @@ def test_the_events_of_a_response() -> None:
         "summary": [{"type": "summary_text", "text": "Look."}],
         "encrypted_content": "e",
     }
-    message = {
+    message: dict[str, Any] = {
         "type": "message",
         "id": "m",
         "content": [{"type": "output_text", "text": "One moment.", "annotations": []}],
     }
     done = {**item, "arguments": '{"n": 1}', "status": "completed"}
-    response = {"id": "r1", "model": "m", "status": "completed", "output": [thought, message, done],
+    response: dict[str, Any] = {"id": "r1", "model": "m", "status": "completed", "output": [thought, message, done],
                 "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}}  # fmt: skip
-    events = [
+    events: list[Any] = [
         {"type": "response.created", "response": {"id": "r1", "model": "m", "status": "in_progress", "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": {**thought, "summary": []}},
         {"type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": "Lo"},
@@ -251,7 +251,7 @@ def test_refusals_custom_calls_and_the_limit() -> None:
 
 def test_a_response_that_failed() -> None:
     error = {"code": "server_error", "message": "It broke"}
-    failed = {"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error, "output": []}}
+    failed: Any = {"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error, "output": []}}
     reply = fed([failed], "openai_responses")
     assert reply.error is not None
     assert (reply.error.message, reply.error.code, reply.finish_reason) == ("It broke", "server_error", "error")
