@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +18,7 @@ _THEIRS = r"(openai|anthropic|google|mistralai|groq|cohere|boto3|botocore|httpx|
 
 
 @contextmanager
-def theirs() -> Iterator[None]:
+def theirs() -> Generator[None, None, None]:
     """Lets the SDKs warn."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=_THEIRS)
@@ -124,10 +124,16 @@ def openai_chat(row: Row) -> Seen:
 
 def _message(error: Any) -> str:
     """What an API's error says, without what the SDK puts in front of it."""
-    body = error.body
-    if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        body = body["error"]
-    return body["message"] if isinstance(body, dict) else str(error)
+    body: Any = error.body
+    try:
+        return body.get("error", body)["message"]
+    except (AttributeError, TypeError):
+        return str(error)
+
+
+def _items(found: Any) -> list[Any]:
+    """A list, where there may be none."""
+    return list(found or ())
 
 
 def _chat_reasoning(message: Any) -> str:
@@ -140,7 +146,7 @@ def chat_message(response: Any) -> Seen:
     message = choice.message
     seen = Seen(text=message.content or "", reasoning=_chat_reasoning(message), stop=choice.finish_reason)
     seen.objects = [response]
-    for call in message.tool_calls or []:
+    for call in _items(message.tool_calls):
         seen.calls.append((call.id, call.function.name, json.loads(call.function.arguments or "{}")))
     seen.refusal = getattr(message, "refusal", None)
     if response.usage:
@@ -166,7 +172,7 @@ def openai_responses(row: Row) -> Seen:
         if item.type == "function_call":
             seen.calls.append((item.call_id, item.name, json.loads(item.arguments or "{}")))
         elif item.type == "reasoning":
-            parts = [*item.summary, *(item.content or [])]
+            parts = [*_items(item.summary), *_items(item.content)]
             seen.reasoning += "".join(part.text for part in parts)
         elif item.type == "message":
             seen.text += "".join(part.text for part in item.content if part.type.endswith("text"))
@@ -207,13 +213,13 @@ def mistral(row: Row) -> Seen:
     choice = response.choices[0]
     seen = Seen(stop=choice.finish_reason, usage=(response.usage.prompt_tokens, response.usage.completion_tokens))
     content, seen.objects = choice.message.content, [response]
-    for part in content if isinstance(content, list) else []:
+    for part in () if isinstance(content, str) else _items(content):
         if part.type == "thinking":
             seen.reasoning += "".join(inner.text for inner in part.thinking)
         else:
             seen.text += part.text
     seen.text += content if isinstance(content, str) else ""
-    for call in choice.message.tool_calls or []:
+    for call in _items(choice.message.tool_calls):
         given = call.function.arguments
         seen.calls.append((call.id, call.function.name, json.loads(given) if isinstance(given, str) else given))
     return seen
@@ -261,8 +267,8 @@ def gemini(row: Row) -> Seen:
         return Seen(error=error.message)
     seen.objects = chunks
     for chunk in chunks:
-        for candidate in (chunk.candidates or [])[:1]:
-            _gemini_parts(seen, (candidate.content and candidate.content.parts) or [])
+        for candidate in _items(chunk.candidates)[:1]:
+            _gemini_parts(seen, _items(candidate.content and candidate.content.parts))
             seen.stop = candidate.finish_reason.value if candidate.finish_reason else seen.stop
         if chunk.usage_metadata:
             counts = chunk.usage_metadata
@@ -332,8 +338,8 @@ def cohere(row: Row) -> Seen:
     message, tokens = response.message, response.usage.tokens
     seen = Seen(reasoning=message.tool_plan or "", stop=response.finish_reason, objects=[response])
     seen.usage = int(tokens.input_tokens), int(tokens.output_tokens)
-    seen.text = "".join(part.text for part in message.content or [] if part.type == "text")
-    for call in message.tool_calls or []:
+    seen.text = "".join(part.text for part in _items(message.content) if part.type == "text")
+    for call in _items(message.tool_calls):
         seen.calls.append((call.id, call.function.name, json.loads(call.function.arguments)))
     return seen
 

@@ -61,6 +61,11 @@ if TYPE_CHECKING:
     from .providers.delta import LLMResponseParser, ParsedDelta
     from .providers.errors import ProviderFormatError, UnknownProviderError
     from .providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
+    from .providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
+    from .providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
+    from .providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
+    from .providers.out_sse import asse, sse
+    from .providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
     from .providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
     from .providers.stream import ProviderStream, parse_response
     from .reading import StreamParser
@@ -134,6 +139,11 @@ _HOMES = {
         "Started",
         "UsageReported",
     ],
+    "providers.out_anthropic": ["ato_anthropic_events", "to_anthropic", "to_anthropic_events"],
+    "providers.out_openai": ["ato_openai_chunks", "to_openai", "to_openai_chunks"],
+    "providers.out_responses": ["ato_openai_responses", "to_openai_response", "to_openai_responses"],
+    "providers.out_sse": ["asse", "sse"],
+    "providers.out_vercel": ["ato_vercel_parts", "to_vercel", "to_vercel_parts"],
     "providers.replies": ["FinishReason", "ProviderError", "ProviderReply", "Signature", "Usage"],
     "providers.stream": ["ProviderStream", "parse_response"],
     "reading": ["StreamParser"],
@@ -221,7 +231,12 @@ __all__ = [
     "UnknownProviderError",
     "Usage",
     "UsageReported",
+    "asse",
     "astream",
+    "ato_anthropic_events",
+    "ato_openai_chunks",
+    "ato_openai_responses",
+    "ato_vercel_parts",
     "detect",
     "formats",
     "load_format",
@@ -235,7 +250,16 @@ __all__ = [
     "read_json",
     "render",
     "require_actions",
+    "sse",
     "stream",
+    "to_anthropic",
+    "to_anthropic_events",
+    "to_openai",
+    "to_openai_chunks",
+    "to_openai_response",
+    "to_openai_responses",
+    "to_vercel",
+    "to_vercel_parts",
 ]
 
 __version__ = "0.1.0"

@@ -67,8 +67,7 @@ class EventStream:
         if kind == "chunk" and isinstance(inner, str):
             return kind, json.loads(b64decode(inner))
         if found.get(":message-type") == "error":
-            value = {"message": found.get(":error-message", "")}
-            kind = kind or "error"
+            return kind, {"error": {"message": found.get(":error-message", ""), "type": kind}}
         return kind, {kind: cast("Any", value)}
 
     def _headers(self, text: bytes) -> dict[str, str]:

@@ -126,14 +126,15 @@ class _Events:
 
     def _is_whole(self, piece: str) -> bool:
         """Has the line ended, although its end was not sent, since lines come without their ends?"""
-        if self._parts[0][0] == "d" and not self._parts[-1].rstrip(" ").endswith(("}", "]")):
+        if self._parts[0][0] == "d" and not self._parts[-1].rstrip(" ").endswith(("}", "]", ":")):
             return False
         name, colon, value = "".join(self._parts).partition(":")
         if not colon:
             return False
         if name != "data":
             return bool(piece)
-        return value.strip() == "[DONE]" or _loaded("\n".join([*self._data, value])) is not _NONE
+        text = value.strip()
+        return text == "[DONE]" or (not text and bool(piece)) or _loaded("\n".join([*self._data, value])) is not _NONE
 
     def _take(self, line: str, found: list[tuple[str, Any]]) -> None:
         """One line."""
