@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import socket
 import subprocess
 import sys
@@ -46,6 +47,7 @@ def _chunk(content: str, finish: str | None = None) -> bytes:
 
 async def _chat(request: Request) -> Response:
     async def pieces() -> AsyncGenerator[bytes, None]:
+        await asyncio.sleep(random.random() * PAUSE)  # no two streams keep step
         for _ in range(PIECES):
             yield _chunk(f"{time.monotonic():.6f} ")  # the clock is the machine's: all processes read the same
             await asyncio.sleep(PAUSE)
