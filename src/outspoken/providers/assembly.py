@@ -18,13 +18,10 @@ from outspoken.tools import Tools
 from .blocks import Block, Halves, Other, Thoughts, Verbatim, Written
 from .calls import Call, message_of
 from .events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
+from .parts import Key, Parts
 from .replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
 from .shift import Shift, note_of
 from .stops import reason_of
-
-Key = tuple[Any, ...]
-#: the parts of one kind that are read one at a time, so that their text comes in the order of the parts
-_IN_TURN = ("text", "reasoning")
 
 
 class Options(NamedTuple):
@@ -38,23 +35,20 @@ class Options(NamedTuple):
     settings: Settings
 
 
-class Assembly:
+class Assembly(Parts):
     """Takes what a provider says, part by part, and makes the events and the reply.
 
-    A part has a key of its provider's, by which more of it is known. Parts without one end when another kind begins.
+    See `Parts` for how they go on and end.
     """
 
     def __init__(self, options: Options) -> None:
+        super().__init__()
         self._options = options
         self.tools, self.settings = options.tools, options.settings
         self.cap: Cap = options.cap
         self.events: list[ProviderEvent] = []
-        self._blocks: list[Block] = []
-        self._open_blocks: list[Block] = []
-        self._keyed: dict[Key, Block] = {}
-        self._raw: list[str] = []
-        #: how long the raw text is, and all that came
-        self.length = self._received = 0
+        #: how much came in all, in characters
+        self._received = 0
         self._calls = self.acted = 0
         #: a call was read that may be run
         self.called = False
@@ -79,22 +73,6 @@ class Assembly:
         """Say something."""
         self.events.append(event)
 
-    def grow(self, piece: str) -> None:
-        """More of the raw text."""
-        self._raw.append(piece)
-        self.length += len(piece)
-
-    def raw(self) -> str:
-        """The content so far."""
-        if len(self._raw) > 1:
-            self._raw = ["".join(self._raw)]
-        return self._raw[0] if self._raw else ""
-
-    def place(self, at: int) -> tuple[int, int]:
-        """The line and column of a place in the content."""
-        before = self.raw()[:at]
-        return before.count("\n") + 1, at - before.rfind("\n")
-
     def number(self) -> int:
         """The number of a call that is announced."""
         self._calls += 1
@@ -114,7 +92,10 @@ class Assembly:
     def repaired(self, repairs: tuple[Repair, ...], at: int, name: str) -> None:
         """Changes that made the arguments of a call readable."""
         self._repairs += repairs
-        for repair in {repair.code: repair for repair in reversed(repairs)}.values():
+        first: dict[str, Repair] = {}
+        for repair in repairs:
+            first.setdefault(repair.code, repair)
+        for repair in first.values():
             self.note(repair.code, f"in the arguments of `{name}`: {message_of(repair)}", at, "warning")
 
     def add(self, reply: Reply, shift: Shift | None) -> None:
@@ -141,19 +122,19 @@ class Assembly:
     def text(self, piece: str | None, key: Key | None = None) -> None:
         """More of the content."""
         if piece:
-            self._part("text", key).feed(self._counted(piece))
+            self.part("text", key).feed(self._counted(piece))
 
     def reasoning(self, piece: str | None, key: Key | None = None) -> None:
         """More of what the model thinks."""
         if piece:
-            self._part("reasoning", key).feed(self._counted(piece))
+            self.part("reasoning", key).feed(self._counted(piece))
 
     def rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
         """All of a part, of which some may have come before."""
         block = self._keyed.get((kind, *key))
         known = block.length if block is not None else 0
         if whole and len(whole) > known:
-            self._part(kind, key).feed(self._counted(whole[known:]))
+            self.part(kind, key).feed(self._counted(whole[known:]))
 
     def call(self, key: Key, id: str | None, name: str | None, *, free: bool = False) -> Call:
         """The call with this key; it begins here where there is none."""
@@ -161,7 +142,7 @@ class Assembly:
         if isinstance(found, Call):
             found.named(id, name)
             return found
-        return self._open(Call(self, id, name, free=free), ("call", *key))
+        return self.begin(Call(self, id, name, free=free), ("call", *key))
 
     def arguments(self, call: Call, piece: str | None) -> None:
         """More of the arguments of a call."""
@@ -170,15 +151,15 @@ class Assembly:
 
     def other(self, type: str, data: Any, *, aside: bool = False) -> None:
         """Something whole that is no text, reasoning or call. What is said `aside` ends nothing."""
-        self._open(Other(self, type, data, aside=aside), None)
+        self.begin(Other(self, type, data, aside=aside), None)
 
     def end(self, kind: str, key: Key) -> None:
         """The provider says that a part has ended. Whether the response ends with it is open."""
         block = self._keyed.get((kind, *key))
         if block is not None and not block.done:
-            block.ended = True
+            self.ends(block)
             if isinstance(block, Call) and block.sound():
-                self._close(block, "stop")
+                self.finish(block, "stop")
 
     def sign(self, signature: str | None, key: Key | None = None, *, redacted: bool = False) -> None:
         """The signature of a reasoning part, or of the part that comes next."""
@@ -188,7 +169,7 @@ class Assembly:
         if key is not None:
             found = self._keyed.get(("reasoning", *key))
         elif not redacted:
-            found = next((block for block in reversed(self._blocks) if block.kind == "reasoning"), None)
+            found = self.last_thought
         place = key if key is not None else ("at", len(self._signatures))
         self._signatures[place] = (found or len(self._blocks), signature, redacted)
         self.send(ReasoningSigned(signature, redacted))
@@ -226,66 +207,21 @@ class Assembly:
         if word is None or self._finish is not None:
             return
         reason = reason or reason_of(word)
-        self._settle("stop" if reason in ("stop", "tool_calls") else None, told=True)
+        self.settle("stop" if reason in ("stop", "tool_calls") else None, told=True)
         if reason == "stop" and self.called:
             reason = "tool_calls"
         self._finish = (reason, word)
         self.send(Finished(reason, word))
 
-    # parts
+    def made(self, kind: str) -> Block:
+        """A new part of a kind."""
+        return Thoughts(self) if kind == "reasoning" else (Written if self._options.format else Verbatim)(self)
 
     def _counted(self, piece: str) -> str:
         self._received += len(piece)
         if self._received > self.settings.max_chars:
             raise LimitError(self.settings.max_chars, self.close())
         return piece
-
-    def _part(self, kind: str, key: Key | None) -> Block:
-        """The part that goes on here, or a new one."""
-        if key is not None:
-            found = self._keyed.get((kind, *key))
-            if found is not None and not found.done:
-                return found
-        else:
-            for block in reversed(self._open_blocks):
-                if block.kind == kind and not block.keyed:
-                    return block
-        made = Thoughts(self) if kind == "reasoning" else (Written if self._options.format else Verbatim)(self)
-        return self._open(made, (kind, *key) if key is not None else None)
-
-    def _open(self, block: Any, key: Key | None) -> Any:
-        """A part begins: what ended before it is complete."""
-        self.started()
-        for other in list(self._open_blocks):
-            if other.ended or not (other.keyed or block.aside):
-                self._close(other, "stop" if other.kind == "call" else None)
-        self._blocks.append(block)
-        self._open_blocks.append(block)
-        if key is not None:
-            self._keyed[key] = block
-            block.keyed = True
-        if block.kind not in _IN_TURN or not any(b.kind == block.kind for b in self._open_blocks[:-1]):
-            block.begin()
-        if block.kind == "other":
-            self._close(block, None)
-        return block
-
-    def _close(self, block: Block, reason: str | None) -> None:
-        """A part is complete; the next one of its kind has its turn."""
-        if not block.live:
-            block.begin()
-        block.finish(reason)
-        self._open_blocks.remove(block)
-        waiting = next((other for other in self._open_blocks if other.kind == block.kind and not other.live), None)
-        if waiting is not None:
-            waiting.begin()
-
-    def _settle(self, reason: str | None, *, told: bool = False) -> None:
-        """Everything that is open ends here. All calls but the last are whole where the provider `told` of an end."""
-        last = self._blocks[-1] if self._blocks else None
-        for block in list(self._open_blocks):
-            whole = isinstance(block, Call) and block is not last and (block.ended or told)
-            self._close(block, "stop" if whole else reason)
 
     # the end
 
@@ -299,7 +235,7 @@ class Assembly:
     def close(self) -> ProviderReply:
         """The response has ended; this is all of it."""
         self.started()
-        self._settle(None)
+        self.settle(None)
         self.refuse(self._refused.close())
         reply = self._reply()
         self.send(Done(reply))
@@ -314,7 +250,7 @@ class Assembly:
         begins.append(len(segments))
         for segment in segments:
             self._worsen(getattr(segment, "status", "ok"))
-        raw, reason = self.raw(), self._finish or (None, None)
+        raw, reason = self.raw, self._finish or (None, None)
         replies = self._replies
         envelopes = [reply for reply in replies if reply.envelope]
         contents = [reply.envelope_content for reply in envelopes if reply.envelope_content is not None]
@@ -342,7 +278,7 @@ class Assembly:
     def _signature(self, block: Block | int, data: str, redacted: bool, begins: list[int]) -> Signature:
         if isinstance(block, int):
             return Signature(segment=begins[block], data=data, redacted=redacted)
-        place = begins[self._blocks.index(block)] + max(len(block.segments) - 1, 0)
+        place = begins[block.place] + max(len(block.segments) - 1, 0)
         return Signature(segment=place, data=data, redacted=redacted)
 
 

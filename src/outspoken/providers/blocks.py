@@ -21,10 +21,9 @@ from outspoken.events import (
 from outspoken.reading import encodable
 from outspoken.replies import Payload, Reasoning, Reply, Text
 
-from .shift import Shift
-
 if TYPE_CHECKING:
     from .assembly import Assembly
+    from .shift import Shift
 
 #: the first half of a character that UTF-16 writes in two
 _FIRST, _LAST = "\ud800", "\udbff"
@@ -58,16 +57,21 @@ class Halves:
 
 
 class Block:
-    """One part. `at` is where it stands in the raw text, `segments` what was read of it, once it is `done`."""
+    """One part.
+
+    `at` and `here` are where it stands in the content, `place` counts the parts, `segments` is what was read of it,
+    once it is `done`.
+    """
 
     kind = ""
-    at = 0
+    at = place = 0
     live = False
     #: the provider says that it has ended, or that more follows behind it
     ended = False
     done = False
     #: it goes on by a key of its provider's, whatever comes between; or it stands beside what goes on
     keyed = aside = False
+    here: Shift
 
     def __init__(self, owner: Assembly) -> None:
         self.owner = owner
@@ -89,7 +93,8 @@ class Block:
 
     def begin(self) -> None:
         """It is its turn."""
-        self.live, self.at = True, self.owner.length
+        self.here = self.owner.here()
+        self.live, self.at = True, self.here.offset
         waiting, self.waiting = "".join(self.waiting), []
         self.open()
         waiting = self.halves.feed(waiting) if waiting else ""
@@ -145,7 +150,7 @@ class Written(Block):
         self._parser = self.owner.parser()
         self._calls: dict[int, int] = {}
         self._acted = self.owner.acted
-        self._shift = Shift.after(self.at, self.owner.raw()) if self.at else None
+        self._shift = self.here if self.at else None
 
     def read(self, piece: str) -> None:
         self.owner.grow(piece)

@@ -161,7 +161,7 @@ class Call(Block):
         owner.send(ToolCallUnfinished(self._number if self._number >= 0 else owner.number(), call))
 
     def _repair(self, edit: Edit, text: str) -> Repair:
-        line, column = self.owner.place(self.at)
+        line, column = self.here.lines + 1, self.here.columns + 1
         return Repair(
             code=edit.code, rung=edit.rung, span=(self.at, self.at), path=edit.path, line=line, column=column,
             before=text[edit.start : edit.end], after=edit.after,

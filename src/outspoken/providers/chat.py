@@ -34,7 +34,8 @@ class Chat:
 
     def __init__(self, to: Assembly) -> None:
         self._to = to
-        self._calls: dict[int, tuple[int, Call]] = {}
+        self._calls: dict[int, Call] = {}
+        self._ids: dict[str, Call] = {}
         self._made = 0
         self._last: Call | None = None
 
@@ -174,19 +175,21 @@ class Chat:
         found = self._find(index, id or None, name)
         if found is None:
             found = self._to.call((self._made,), id or None, name, free=free is not None)
-            self._calls[index if index is not None else 1_000_000 + self._made] = (self._made, found)
+            if index is not None:
+                self._calls[index] = found
             self._made += 1
         else:
             found.named(id or None, name)
         self._last = found
+        if found.id:
+            self._ids.setdefault(found.id, found)
         self._to.arguments(found, arguments_of(function, free or "arguments"))
 
     def _find(self, index: int | None, id: str | None, name: str | None) -> Call | None:
         if index is not None:
-            known = self._calls.get(index)
-            found = known[1] if known is not None else None
+            found = self._calls.get(index)
             # servers that give all calls the same index
             return None if found is not None and id and name and found.id and id != found.id else found
         if id:
-            return next((call for _, call in self._calls.values() if call.id == id), None)
+            return self._ids.get(id)
         return None if name else self._last

@@ -15,11 +15,6 @@ class Shift(NamedTuple):
     lines: int
     columns: int
 
-    @classmethod
-    def after(cls, offset: int, before: str) -> Shift:
-        """The shift of what stands behind a text."""
-        return cls(offset, before.count("\n"), offset - before.rfind("\n") - 1)
-
     def span(self, span: tuple[int, int]) -> tuple[int, int]:
         """A span, moved."""
         return span[0] + self.offset, span[1] + self.offset
