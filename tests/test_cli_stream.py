@@ -44,7 +44,8 @@ def run(
 ) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     code = main(["stream", *arguments])
-    return (code, *capsys.readouterr())
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
 def test_what_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,24 @@ def test_native_calls_pass_whole() -> None:
     assert (choice.message.reasoning, choice.message.annotations) == ("Hm.", [])
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_reasoning_that_came_apart_is_not_looked_for_in_the_text(stream: bool) -> None:
+    """The prompts of this format open the reasoning; the upstream has taken it out, and left the calls."""
+    call = '<minimax:tool_call>\n<invoke name="f">\n</invoke>\n</minimax:tool_call>'
+    parts = [{"reasoning_content": "Hm."}, {"content": "Let me look.\n"}, {"content": call}]
+    pieces = [event(chunk(part)) for part in [{"role": "assistant", "content": ""}, *parts]]
+    answer = streaming([*pieces, event(chunk({}, "stop")), b"data: [DONE]\n\n"])
+    if not stream:
+        answer = whole(completion({"reasoning_content": "Hm.", "content": f"Let me look.\n{call}"}))
+    with proxied(answer, format="minimax_m2") as (front, _, _):
+        if stream:
+            choice: Any = streamed(front).choices[0]
+        else:
+            choice = client(front).chat.completions.create(**asked()).choices[0]
+    assert (choice.message.reasoning_content, choice.message.content.strip()) == ("Hm.", "Let me look.")
+    assert [made.function.name for made in choice.message.tool_calls] == ["f"]
+
+
 def test_what_is_not_read_passes() -> None:
     token: Any = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
     logprobs: Any = {"content": [token], "refusal": None}

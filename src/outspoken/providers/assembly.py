@@ -79,8 +79,10 @@ class Assembly(Parts):
         return self._calls - 1
 
     def parser(self) -> StreamParser:
-        """A reader for a part of the content."""
+        """A reader for a part of the content. Where reasoning came apart before it, the prompt has opened none."""
         prefix = self._options.prefix if self._first_text else ""
+        if prefix is None and any(block.kind == "reasoning" for block in self._blocks):
+            prefix = ""
         self._first_text = False
         format = self._options.format or "text"
         return StreamParser(format, tools=self.tools, prefix=prefix, repair=self.cap, settings=self.settings)

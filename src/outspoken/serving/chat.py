@@ -44,6 +44,18 @@ def tools_of(request: dict[str, Any]) -> Tools | None:
     return Tools.of(found) if found else None
 
 
+def choices_of(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """The choices of a completion or chunk, each with its index. Raises Refusal for what are none."""
+    listed: Any = body.get("choices")
+    found: list[tuple[int, dict[str, Any]]] = []
+    for choice in cast("list[Any]", listed) if isinstance(listed, list) else [None]:
+        index: Any = choice.get("index") if isinstance(choice, dict) else "none"  # pyright: ignore[reportUnknownMemberType]
+        if not isinstance(index, int | None) or not isinstance(choice.get("delta"), dict | None):
+            raise Refusal(502, "the upstream's answer has `choices` that are none", "bad_upstream_response")
+        found.append((index or 0, choice))
+    return found
+
+
 class Telling:
     """How responses are told: what the proxy and the request say of it."""
 
@@ -55,36 +67,32 @@ class Telling:
 
     def whole(self, body: dict[str, Any]) -> dict[str, Any]:
         """A whole completion. Raises Refusal for what is none."""
-        choices = body.get("choices")
-        if not isinstance(choices, list):
-            if "error" in body:
-                return body
-            raise Refusal(502, "the upstream's answer has no `choices`", "bad_upstream_response")
+        if "error" in body and "choices" not in body:
+            return body
         try:
-            return body | {"choices": [self._choice(body, choice) for choice in cast("list[Any]", choices)]}
+            return body | {"choices": [self._choice(body, index, choice) for index, choice in choices_of(body)]}
         except OutspokenError as error:
             raise Refusal(502, f"the upstream's answer cannot be read: {error}", "bad_upstream_response") from error
 
-    def _choice(self, body: dict[str, Any], choice: Any) -> Any:
-        found: dict[str, Any] = cast("dict[str, Any]", choice) if isinstance(choice, dict) else {}
-        message: Any = found.get("message")
+    def _choice(self, body: dict[str, Any], index: int, choice: dict[str, Any]) -> Any:
+        message: Any = choice.get("message")
         if not isinstance(message, dict):
             raise Refusal(502, "a choice of the upstream's answer has no `message`", "bad_upstream_response")
         message = cast("dict[str, Any]", message)
-        single = body | {"choices": [{**found, "index": 0}]}
+        single = body | {"choices": [{**choice, "index": 0}]}
         reply = parse_response(single, "openai", self.format, tools=self.tools, settings=self.limits)
         told = to_openai(
             reply,
             id=str(body.get("id")),
-            index=found.get("index") or 0,
+            index=index,
             reasoning_field=self.field(message),
             action_tool=self.settings.action_tool,
         )
         if "error" in told:
-            return found
+            return choice
         (new,) = told["choices"]
         kept = {key: value for key, value in message.items() if key not in _READ}
-        return found | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
+        return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
 
     def field(self, message: dict[str, Any]) -> str:
         """Where reasoning goes: where the upstream has it itself, if it has."""
@@ -197,10 +205,9 @@ class ChatStream:
             yield {"error": chunk["error"]}
             return
         beside = {key: found for key, found in chunk.items() if key not in _FRAME and found is not None}
-        choices = cast("list[dict[str, Any]]", chunk.get("choices") or [])
+        choices = choices_of(chunk) if chunk.get("choices") else []
         if choices:
-            for choice in choices:
-                index = choice.get("index") or 0
+            for index, choice in choices:
                 if index not in self._choices:
                     self._choices[index] = _Choice(self._telling, index, chunk)
                 yield from [part | beside for part in self._choices[index].feed(chunk, choice)]

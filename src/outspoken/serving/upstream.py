@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 import httpx
@@ -48,9 +47,8 @@ class Upstream:
     ) -> AsyncGenerator[httpx.Response, None]:
         """A response, of which the head is there. Raises Refusal where there is none."""
         request = self._client.build_request(method, self._settings.base + path, headers=headers, content=body)
-        with failures():
-            with anyio.fail_after(deadline.left):
-                response = await self._client.send(request, stream=True)
+        with failures(), anyio.fail_after(deadline.left):
+            response = await self._client.send(request, stream=True)
         self.open += 1
         try:
             yield response
@@ -63,9 +61,8 @@ class Upstream:
         """The body as it comes, one piece in hand at a time. Raises Refusal where it breaks off."""
         pieces = response.aiter_bytes()
         while True:
-            with failures():
-                with anyio.fail_after(deadline.left):
-                    piece = await anext(pieces, None)
+            with failures(), anyio.fail_after(deadline.left):
+                piece = await anext(pieces, None)
             if piece is None:
                 return
             yield piece
@@ -83,22 +80,19 @@ class Upstream:
         return b"".join(found)
 
 
-class failures:  # noqa: N801
+@contextmanager
+def failures() -> Generator[None, None, None]:
     """What can go wrong with a connection, as a Refusal."""
-
-    def __enter__(self) -> None:
-        """Nothing is needed."""
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        """Raises Refusal for an error of the connection."""
-        if isinstance(error, httpx.PoolTimeout):
-            raise Refusal(503, "all connections to the upstream are in use", "overloaded") from error
-        if isinstance(error, httpx.ConnectTimeout):
-            raise Refusal(504, "the upstream did not accept the connection in time", "upstream_timeout") from error
-        if isinstance(error, httpx.TimeoutException | TimeoutError):
-            raise Refusal(504, "the upstream sent nothing in time", "upstream_timeout") from error
-        if isinstance(error, httpx.ConnectError):
-            raise Refusal(502, f"the upstream cannot be reached: {error}", "upstream_unreachable") from error
-        if isinstance(error, httpx.HTTPError | httpx.StreamError | httpx.InvalidURL):
-            why = str(error) or type(error).__name__
-            raise Refusal(502, f"the upstream broke off: {why}", "upstream_cut_off") from error
+    try:
+        yield
+    except httpx.PoolTimeout as error:
+        raise Refusal(503, "all connections to the upstream are in use", "overloaded") from error
+    except httpx.ConnectTimeout as error:
+        raise Refusal(504, "the upstream did not accept the connection in time", "upstream_timeout") from error
+    except (httpx.TimeoutException, TimeoutError) as error:
+        raise Refusal(504, "the upstream sent nothing in time", "upstream_timeout") from error
+    except httpx.ConnectError as error:
+        raise Refusal(502, f"the upstream cannot be reached: {error}", "upstream_unreachable") from error
+    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
+        why = str(error) or type(error).__name__
+        raise Refusal(502, f"the upstream broke off: {why}", "upstream_cut_off") from error
