@@ -16,7 +16,7 @@ from outspoken.cli import main
 def sse(*pieces: str, finish: str = "stop", **last: Any) -> bytes:
     """A stream of OpenAI's chunks with these pieces of content."""
     deltas = [{"content": piece} for piece in pieces]
-    chunks = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks: list[Any] = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], **last})
     return "".join([f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]).encode() + b"data: [DONE]\n\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -103,7 +103,7 @@ def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> No
 
 @given(JSON)
 def test_whatever_is_answered_is_told_or_refused(value: Any) -> None:
-    body: Any = {"choices": value} if not isinstance(value, dict) else value
+    body = cast("dict[str, Any]", value) if isinstance(value, dict) else {"choices": value}
     with suppress(Refusal):
         json.dumps(telling().whole(body))
 

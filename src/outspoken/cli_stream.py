@@ -17,7 +17,8 @@ from .providers.events import Failed, Finished, ProviderEvent, RefusalDelta, Usa
 from .providers.stream import OWN, ProviderStream
 
 if TYPE_CHECKING:
-    from .providers.replies import ProviderReply, Usage
+    from .providers.replies import Usage
+    from .replies import Reply
 
 #: How much is read at once.
 _READ = 65_536
@@ -100,7 +101,7 @@ class Live:
             case UsageReported(usage):
                 self._usage = usage
             case said.Done(reply):
-                self._end(reply)  # pyright: ignore[reportArgumentType]
+                self._end(reply)
             case _:
                 self._whole(event)
 
@@ -139,7 +140,7 @@ class Live:
             self._write("", "\n")
         self._inside = False
 
-    def _end(self, reply: ProviderReply) -> None:
+    def _end(self, reply: Reply) -> None:
         self._break()
         for diagnostic in reply.diagnostics:
             self._line(diagnostic.severity, str(diagnostic))

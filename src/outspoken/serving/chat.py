@@ -49,10 +49,11 @@ def choices_of(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     listed: Any = body.get("choices")
     found: list[tuple[int, dict[str, Any]]] = []
     for choice in cast("list[Any]", listed) if isinstance(listed, list) else [None]:
-        index: Any = choice.get("index") if isinstance(choice, dict) else "none"  # pyright: ignore[reportUnknownMemberType]
-        if not isinstance(index, int | None) or not isinstance(choice.get("delta"), dict | None):
+        known = cast("dict[str, Any]", choice) if isinstance(choice, dict) else {"index": "none"}
+        index: Any = known.get("index")
+        if not isinstance(index, int | None) or not isinstance(known.get("delta"), dict | None):
             raise Refusal(502, "the upstream's answer has `choices` that are none", "bad_upstream_response")
-        found.append((index or 0, choice))
+        found.append((index or 0, known))
     return found
 
 
