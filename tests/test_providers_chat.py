@@ -269,6 +269,7 @@ def test_a_whole_response_of_several_choices() -> None:
         ({"error": "out of memory"}, "out of memory", None, None),
         ({"object": "error", "message": "Bad", "code": 400}, "Bad", "400", 400),
         ({"detail": "Not Found"}, "Not Found", None, None),
+        ({"object": "error", "message": {"detail": [{"msg": "odd"}]}}, '{"detail": [{"msg": "odd"}]}', None, None),
         ({"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None}, "login fail", "1004", None),
         ([{"error": {"message": "In a list", "code": 400}}], "In a list", "400", 400),
     ],

@@ -42,6 +42,12 @@ def test_content_is_read_as_its_text_is(format: str) -> None:
     assert (replies[0].finish_reason, replies[0].stop_reason) == ("tool_calls", "stop")
 
 
+def test_the_format_is_said_also_where_there_is_no_content() -> None:
+    for format, named in ((None, None), ("auto", None), ("qwen3", "hermes"), ("hermes", "hermes")):
+        assert fed(chat("", finish="stop"), "openai", format).format == named
+    assert fed(chat("Mosses.", finish="stop"), "openai", "auto").format is None
+
+
 def test_the_end_tells_a_cut_call_from_a_forgotten_marker() -> None:
     text = '<tool_call>\n{"name": "find", "arguments": {"n": 1}}'
     assert [c.status for c in fed(chat(text), "openai", "hermes").tool_calls] == ["repaired"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from base64 import b64encode
 from dataclasses import dataclass
 from enum import Enum
@@ -39,6 +41,7 @@ BODIES = {
     "without an end": f"data: {FIRST}\n\ndata: {SECOND}\n\ndata: {LAST}",
     "empty data": f"data:\n\ndata: {FIRST}\n\ndata: \n\ndata: {SECOND}\n\ndata: {LAST}\n\n",
     "json lines": f"{FIRST}\n{SECOND}\n{LAST}\n",
+    "what events hold": f"{FIRST}\n{SECOND}\n{LAST}\n[DONE]\n",
     "json in a row": FIRST + SECOND + LAST,
     "json list": f"[{FIRST},\r\n{SECOND}\r\n,\r\n{LAST}\n]\n",
     "blanks before": f"\n \n{FIRST}\n{SECOND}\n{LAST}",
@@ -242,6 +245,18 @@ def test_a_chunk_is_not_changed_by_being_read() -> None:
 
 
 # the stream itself
+
+
+def test_nothing_is_imported_before_it_is_used_and_no_sdk_ever() -> None:
+    code = """
+import sys, outspoken
+assert not [name for name in sys.modules if name.startswith("outspoken.providers")]
+outspoken.parse_response({"choices": [{"message": {"content": "Moss"}}]})
+sdks = {"openai", "anthropic", "google.genai", "mistralai", "groq", "cohere", "boto3", "httpx", "ollama"}
+print(sorted(sdks & set(sys.modules)))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
 
 
 def test_a_provider_that_is_not_known() -> None:

@@ -253,12 +253,12 @@ class Assembly(Parts):
         for segment in segments:
             self._worsen(getattr(segment, "status", "ok"))
         raw, reason = self.raw, self._finish or (None, None)
-        replies = self._replies
+        replies, named = self._replies, self._options.format
         envelopes = [reply for reply in replies if reply.envelope]
         contents = [reply.envelope_content for reply in envelopes if reply.envelope_content is not None]
         return _built(
             raw=raw,
-            format=replies[0].format if replies else None,
+            format=next((reply.format for reply in replies if reply.format), None if named == "auto" else named),
             segments=segments,
             status=self._status,
             diagnostics=placed(sorted(self._notes, key=lambda note: note.span[0]), raw),

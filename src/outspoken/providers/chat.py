@@ -25,6 +25,7 @@ OTHERS = {
     "executed_tools": "executed_tool",
     "citations": "citation",
 }
+_THOUGHT, _ASIDE = frozenset([*REASONING, *DETAILS]), frozenset(OTHERS)
 #: what a response or a chunk has, one of them at least
 _KNOWN = ("id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
 
@@ -74,15 +75,20 @@ class Chat:
 
     def _message(self, message: Node) -> None:
         to = self._to
-        self._reasoning(message)
-        self._content(message)
-        to.refuse(message.text("refusal"))
-        for call in message.nodes("tool_calls"):
-            self._call(call)
-        legacy = message.node("function_call")
+        known = message.value
+        if not _THOUGHT.isdisjoint(known):
+            self._reasoning(message)
+        if "content" in known:
+            self._content(message)
+        if "refusal" in known:
+            to.refuse(message.text("refusal"))
+        if "tool_calls" in known:
+            for call in message.nodes("tool_calls"):
+                self._call(call)
+        legacy = message.node("function_call") if "function_call" in known else None
         if legacy is not None:
             self._fragment(legacy, -1, None, None)
-        for key, kind in OTHERS.items():
+        for key, kind in OTHERS.items() if not _ASIDE.isdisjoint(known) else ():
             found = message.get(key)
             for item in cast("list[Any]", found if isinstance(found, list) else [found] if found else []):
                 to.other(kind, item, aside=True)

@@ -18,7 +18,8 @@ _LINE = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r"(?:data|event|id|retry)?:")
 _TOKEN = re.compile(r'["{}\[\]]')
 _QUOTE = re.compile(r'["\\]')
-_BETWEEN = re.compile(r"[\s,\[\]]*")
+_DONE = "[DONE]"
+_BETWEEN = re.compile(r"(?:\[DONE\]|[\s,\]]|\[(?!D|\Z))*")
 #: what may begin the line of an event
 _NAMES = ("data", "event", "id", "retry")
 #: A frame may be so many times as long as a response, since it may hold pictures besides.
@@ -134,7 +135,7 @@ class _Events:
         if name != "data":
             return bool(piece)
         text = value.strip()
-        return text == "[DONE]" or (not text and bool(piece)) or _loaded("\n".join([*self._data, value])) is not _NONE
+        return text == _DONE or (not text and bool(piece)) or _loaded("\n".join([*self._data, value])) is not _NONE
 
     def _take(self, line: str, found: list[tuple[str, Any]]) -> None:
         """One line."""
@@ -157,7 +158,7 @@ class _Events:
     def _try(self, found: list[tuple[str, Any]]) -> None:
         """The event, if its data is complete."""
         text = "\n".join(self._data)
-        if text.strip() == "[DONE]":
+        if text.strip() == _DONE:
             self._data = []
         elif (value := _loaded(text)) is not _NONE:
             self._send(value, found)
@@ -225,6 +226,8 @@ class _Values:
         match = _BETWEEN.match(self._text, self._start)
         self._start = self._pos = match.end() if match else self._start
         first = self._text[self._start : self._start + _SHOWN]
+        if first and _DONE.startswith(first):
+            return False
         if first and first[0] != "{":
             raise ProviderFormatError("", f"the text {first!r}", "a JSON object", f"value {self._count + 1}")
         return bool(first)
@@ -249,5 +252,5 @@ class _Values:
         return False
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
-        left, self._text, self._depth = self._text, "", 0
+        left, self._text, self._depth = self._text.strip("[ \t\r\n"), "", 0
         return [], left

@@ -12,14 +12,26 @@ from typing import Any, cast
 from .errors import ProviderFormatError
 
 _DEPTH = 200
+_LEAVES = frozenset([str, int, float, bool, type(None)])
 
 
 def plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON has it: objects of SDKs as dicts, bytes in base64, times as text, other sequences as lists."""
-    if value is None or isinstance(value, (bool, int, float)) or type(value) is str:
+    kind = type(value)
+    if kind in _LEAVES:
         return value
     if depth > _DEPTH:
         raise ProviderFormatError("", f"nested deeper than {_DEPTH} levels", "a response")
+    if kind is dict:
+        known = cast("dict[Any, Any]", value)
+        return {str(key): item if type(item) in _LEAVES else plain(item, depth + 1) for key, item in known.items()}
+    return _odd(value, depth)
+
+
+def _odd(value: Any, depth: int) -> Any:
+    """The same for what is no plain dict."""
+    if isinstance(value, (bool, int, float)):
+        return value
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {str(key): plain(item, depth + 1) for key, item in items}

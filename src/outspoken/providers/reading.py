@@ -32,8 +32,8 @@ def error_of(found: Any) -> ProviderError:
     if not isinstance(found, dict):
         return ProviderError(message=str(found), raw=found)
     node = Node(found)
-    words = [node.value.get(key) for key in ("message", "Message", "detail", "status_msg", "msg", "error")]
-    message = next((word for word in words if isinstance(word, str) and word), None) or shown(node.value)
+    said = node.get("message", "Message", "detail", "status_msg", "msg", "error")
+    message = said if isinstance(said, str) else to_json(said) if said else shown(node.value)
     kind, code, status = node.get("type", "__type", "status"), node.get("code", "status_code"), node.get("status_code")
     numbers = [number for number in (status, code) if isinstance(number, int) and 400 <= number <= 599]
     return ProviderError(
@@ -57,4 +57,4 @@ def find_error(node: Node) -> ProviderError | None:
         isinstance(node.get(k), str) for k in ("detail", "message", "Message")
     ):
         return error_of(node.value)
-    return error_of({"message": str(node.get("detail")), **node.value}) if node.has("detail") else None
+    return error_of(node.value) if node.has("detail") else None

@@ -61,7 +61,7 @@ class ProviderStream:
         check_cap(cap)
         format = content_format(provider) if format == OWN else format
         if format not in (None, "auto"):
-            resolve(format)
+            format = resolve(format)
         settings = with_screen(settings, coordinates, screen) or DEFAULT
         self._to = Assembly(Options(provider, format, Tools.of(tools), prefix, cap, settings))
         self._raising = on_error == "raise"
