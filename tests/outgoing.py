@@ -201,7 +201,7 @@ class _Told:
         return ToolCall(name=name, arguments=arguments, arguments_text=text, id=id, status=status)
 
 
-_ITEMS = ("text", "text", "reasoning", "redacted", "refuse", "payload", "action", "call_group", "call_group")
+_ITEMS = ("text", "text", "reasoning", "redacted", "payload", "action", "call_group", "call_group")
 _TOKENS = st.none() | st.integers(0, 999)
 
 
@@ -212,6 +212,8 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
     stream.events.append(Started("r_1", "mosses-2"))
     for item in draw(st.lists(st.sampled_from(_ITEMS), max_size=6)):
         getattr(stream, item)()
+    if draw(st.booleans()):
+        stream.refuse()  # at the end, since the reply does not say where it stood
     reason: FinishReason | None = draw(st.none() | st.sampled_from(get_args(FinishReason)))
     if reason:
         stream.events.append(Finished(reason, reason))
