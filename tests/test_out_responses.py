@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast, get_args
 
 import openai
-from hypothesis import given
+from hypothesis import given, settings
 from openai.types.responses import Response, ResponseStreamEvent
 
 from outspoken import parse, stream
@@ -85,6 +85,7 @@ def test_corpus() -> None:
         check_response(events, accumulated(parts)[1])
 
 
+@settings(max_examples=30)  # the SDK's unions take their time
 @given(streams())
 def test_any_stream(events: Events) -> None:
     parts = list(to_openai_responses(events))

@@ -42,9 +42,6 @@ Part = dict[str, Any]
 #: `unfinished_actions` and `signatures`, each item with its `index`.
 EXTENSION = "outspoken"
 
-#: Reasons that say themselves that the response is not all there.
-_CUT = frozenset({"length", "content_filter", "refusal", "pause", "error"})
-
 
 @dataclass(slots=True)
 class Sent:
@@ -130,11 +127,13 @@ class Exporter:
         if self.error is not None:
             return "error"
         given = self.finished.reason if self.finished else None
-        if given in _CUT:
+        if given in ("content_filter", "refusal"):
             return given
         cut = self._reply is None or (given is None and self._reply.status == "truncated")
         if cut or self._cut or any(call.open for call in self.sent):
             return "length"
+        if given in ("length", "pause", "error"):
+            return given
         if self.sent:
             return "tool_calls"
         return "other" if given == "other" else "stop"
