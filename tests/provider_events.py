@@ -98,6 +98,11 @@ def fed(chunks: Any, provider: str, format: str | None = "provider", **options: 
     return stream.reply
 
 
+def made(reply: ProviderReply) -> list[tuple[Any, ...]]:
+    """The finished calls, as (id, name, arguments)."""
+    return [(c.id, c.name, c.arguments) for c in reply.tool_calls]
+
+
 def said(reply: ProviderReply) -> dict[str, Any]:
     """A reply without the texts that only say how it was sent."""
     return reply.model_dump()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from outspoken import ProviderFormatError, ProviderReply, parse_response
-from tests.provider_events import fed
+from tests.provider_events import fed, made
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -33,11 +33,6 @@ def calls(*fragments: dict[str, Any], finish: str | None = "tool_calls", **optio
     """The reply to a stream of fragments, one a chunk."""
     chunks = [chunk({"tool_calls": [fragment]}) for fragment in fragments]
     return fed([*chunks, *([chunk({}, finish)] if finish else [])], "openai", **options)
-
-
-def made(reply: ProviderReply) -> list[tuple[Any, ...]]:
-    """The finished calls."""
-    return [(c.id, c.name, c.arguments) for c in reply.tool_calls]
 
 
 def test_a_stream_of_text_and_reasoning() -> None:

@@ -13,8 +13,11 @@ from outspoken.values import to_json
 from .assembly import Assembly
 from .calls import Call
 from .nodes import Node
-from .reading import error_of, find_error
+from .reading import Reader, error_of, find_error
 from .usage import ANTHROPIC, usage_of
+
+#: the blocks that are read as text, as reasoning or as signatures of it
+_READ = ("text", "thinking", "redacted_thinking")
 
 
 class Opened:
@@ -26,11 +29,11 @@ class Opened:
         self.parts: list[str] = []
 
 
-class Anthropic:
+class Anthropic(Reader):
     """Reads messages and events. Blocks are told by their `index`, in whichever order their pieces come."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         self._blocks: dict[int, Opened] = {}
         self._usage: dict[str, Any] = {}
         self._last = -1
@@ -57,6 +60,13 @@ class Anthropic:
             self._ended(node.node("delta") or node)
         elif kind == "error" or kind is None:
             self._failed(node)
+
+    def end(self) -> None:
+        """Blocks of the provider's own that never ended are kept, too."""
+        for block in self._blocks.values():
+            if block.call is None and block.kind not in _READ:
+                self._to.other(block.kind or "block", _with_input(block), aside=True, status="truncated")
+        self._blocks.clear()
 
     def _failed(self, node: Node) -> None:
         error = node.get("error")
@@ -143,7 +153,7 @@ class Anthropic:
             to.end("call", (index,))
         elif block.kind in ("text", "thinking"):
             to.end("text" if block.kind == "text" else "reasoning", (index,))
-        elif block.kind != "redacted_thinking":
+        elif block.kind not in _READ:
             to.other(block.kind or "block", _with_input(block), aside=True)
 
 

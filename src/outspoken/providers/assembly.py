@@ -151,9 +151,9 @@ class Assembly(Parts):
         if piece:
             call.feed(self._counted(piece))
 
-    def other(self, type: str, data: Any, *, aside: bool = False) -> None:
+    def other(self, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
         """Something whole that is no text, reasoning or call. What is said `aside` ends nothing."""
-        self.begin(Other(self, type, data, aside=aside), None)
+        self.begin(Other(self, type, data, aside=aside, status=status), None)
 
     def end(self, kind: str, key: Key) -> None:
         """The provider says that a part has ended. Whether the response ends with it is open."""

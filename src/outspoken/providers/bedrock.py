@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from outspoken.replies import Status
 from outspoken.values import to_json
 
 from .assembly import Assembly
 from .nodes import Node
-from .reading import error_of, find_error
+from .reading import Reader, error_of, find_error
 from .replies import ProviderError
 from .usage import BEDROCK, usage_of
 
@@ -23,11 +24,11 @@ _EVENTS = frozenset(
 )
 
 
-class Bedrock:
+class Bedrock(Reader):
     """Reads responses and events. Blocks are told by their index."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         #: what the provider runs, or what it sends besides, while it comes
         self._others: dict[int, tuple[str, dict[str, Any]]] = {}
 
@@ -58,6 +59,11 @@ class Bedrock:
             if error is None:
                 raise node.wrong("output", "an object, or an event")
             to.failed(error)
+
+    def end(self) -> None:
+        """Blocks of the provider's own that never ended are kept, too."""
+        for index in list(self._others):
+            self._other_ends(index, "truncated")
 
     def _whole(self, node: Node) -> None:
         self._to.started()
@@ -150,12 +156,15 @@ class Bedrock:
     def _stop(self, index: int) -> None:
         for kind in ("text", "reasoning", "call"):
             self._to.end(kind, (index,))
+        self._other_ends(index, "ok")
+
+    def _other_ends(self, index: int, status: Status) -> None:
         found = self._others.pop(index, None)
         if found is not None:
             key, value = found
             if isinstance(value.get("input"), str):
                 value = {**value, "input": _decoded(value["input"])}
-            self._to.other(_SERVER if value.get("type") == _SERVER else key, value, aside=True)
+            self._to.other(_SERVER if value.get("type") == _SERVER else key, value, aside=True, status=status)
 
 
 def _decoded(text: str) -> Any:

@@ -19,7 +19,7 @@ from outspoken.events import (
     ToolCallUnfinished,
 )
 from outspoken.reading import encodable
-from outspoken.replies import Payload, Reasoning, Reply, Text
+from outspoken.replies import Payload, Reasoning, Reply, Status, Text
 
 if TYPE_CHECKING:
     from .assembly import Assembly
@@ -230,14 +230,14 @@ class Other(Block):
 
     kind = "other"
 
-    def __init__(self, owner: Assembly, type: str, data: Any, *, aside: bool = False) -> None:
+    def __init__(self, owner: Assembly, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
         super().__init__(owner)
         self.aside = aside
-        self._payload = (type, data)
+        self._payload = (type, data, status)
 
     def open(self) -> None:
-        type, data = self._payload
-        payload = Payload(type=type, data=data, span=(self.at, self.at))
+        type, data, status = self._payload
+        payload = Payload(type=type, data=data, status=status, span=(self.at, self.at))
         self.segments.append(payload)
         self.owner.send(PayloadParsed(payload))
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from .assembly import Assembly
 from .calls import Call
 from .nodes import Node
-from .reading import arguments_of, error_of, find_error
+from .reading import Reader, arguments_of, error_of, find_error
 from .usage import CHAT, usage_of
 
 #: fields that hold reasoning as text; servers that send several of them send the same in all
@@ -30,11 +30,11 @@ _THOUGHT, _ASIDE = frozenset([*REASONING, *DETAILS]), frozenset(OTHERS)
 _KNOWN = ("id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
 
 
-class Chat:
+class Chat(Reader):
     """Reads responses and chunks. Of several choices, the first is read."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         self._calls: dict[int, Call] = {}
         self._ids: dict[str, Call] = {}
         self._made = 0

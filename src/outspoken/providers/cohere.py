@@ -5,19 +5,15 @@ Source: https://docs.cohere.com/reference/chat and https://docs.cohere.com/v2/do
 
 from __future__ import annotations
 
-from .assembly import Assembly
 from .nodes import Node
-from .reading import arguments_of, error_of, find_error
+from .reading import Reader, arguments_of, error_of, find_error
 from .usage import COHERE, usage_of
 
 _PLAN = ("plan",)
 
 
-class Cohere:
+class Cohere(Reader):
     """Reads responses and events. Parts of the content and calls are told by their index; the plan is reasoning."""
-
-    def __init__(self, to: Assembly) -> None:
-        self._to = to
 
     def read(self, node: Node) -> None:
         """A response, an event, or an error. Events of kinds that are not known say nothing."""

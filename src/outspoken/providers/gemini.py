@@ -10,7 +10,7 @@ from outspoken.values import to_json
 
 from .assembly import Assembly
 from .nodes import Node
-from .reading import find_error
+from .reading import Reader, find_error
 from .usage import GEMINI, usage_of
 
 #: what a part may have beside what it is
@@ -29,11 +29,11 @@ _KNOWN = (
 )
 
 
-class Gemini:
+class Gemini(Reader):
     """Reads responses, which are chunks of a stream as well. Of several candidates, the first is read."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         self._calls = 0
 
     def read(self, node: Node) -> None:

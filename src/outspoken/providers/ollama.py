@@ -9,17 +9,17 @@ from typing import Any, cast
 
 from .assembly import Assembly
 from .nodes import Node
-from .reading import arguments_of, find_error
+from .reading import Reader, arguments_of, find_error
 from .usage import OLLAMA, usage_of
 
 _COUNTS = ("prompt_eval_count", "eval_count")
 
 
-class Ollama:
+class Ollama(Reader):
     """Reads responses, which are chunks of a stream as well. Calls come whole."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         self._calls = 0
 
     def read(self, node: Node) -> None:

@@ -17,7 +17,7 @@ _LEAVES = frozenset([str, int, float, bool, type(None)])
 
 def plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON has it: objects of SDKs as dicts, bytes in base64, times as text, other sequences as lists."""
-    kind = type(value)
+    kind = cast("type[Any]", type(value))
     if kind in _LEAVES:
         return value
     if depth > _DEPTH:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from outspoken.values import to_json
 
@@ -11,14 +11,18 @@ from .nodes import Node, shown
 from .replies import ProviderError
 
 
-class Reader(Protocol):
+class Reader:
     """Reads the objects of one provider's API, whole responses and chunks of streams alike."""
 
-    def __init__(self, to: Assembly) -> None: ...
+    def __init__(self, to: Assembly) -> None:
+        self._to = to
 
     def read(self, node: Node) -> None:
         """Read one object. Raises ProviderFormatError where it is none of the API's."""
-        ...
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """The response has ended. What a reader still collects is kept as far as it came."""
 
 
 def arguments_of(node: Node, *keys: str) -> str | None:

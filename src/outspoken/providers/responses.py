@@ -9,7 +9,7 @@ from __future__ import annotations
 from .assembly import Assembly
 from .calls import Call
 from .nodes import Node
-from .reading import arguments_of, error_of, find_error
+from .reading import Reader, arguments_of, error_of, find_error
 from .usage import RESPONSES, usage_of
 
 #: events with a piece of text: the kind of part, and the key that counts the parts of an item
@@ -30,11 +30,11 @@ _STATES = ("response.created", "response.in_progress", "response.queued")
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
 
 
-class Responses:
+class Responses(Reader):
     """Reads responses and events. Items are told by their place in the output, in whichever order they come."""
 
     def __init__(self, to: Assembly) -> None:
-        self._to = to
+        super().__init__(to)
         self._done: set[int] = set()
         self._calls: dict[int, Call] = {}
         self._refused: set[tuple[int, int]] = set()

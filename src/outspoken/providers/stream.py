@@ -106,6 +106,8 @@ class ProviderStream:
             self._read(name, value)
         if whole and (left or not self._count):
             raise ProviderFormatError("", f"cut off: {left[:40]!r}" if left else "empty", "a JSON object")
+        if self._reader is not None:
+            self._reader.end()
         self._to.cut(left)
         self.reply = self._to.close()
         if self._raising:
