@@ -22,7 +22,9 @@ from outspoken.patterns import UnsafePatternError, grows
 TOP = Path(__file__).resolve().parents[1]
 README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
 VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
-WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, TOP / "tools" / "README.md")
+PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
+SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
+WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOP / "tools" / "README.md")
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
@@ -36,7 +38,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 EXAMPLES = {
     f"{path.parent.name if path != README else 'top'}-{number}": block
-    for path in (README, NOTATION, SOURCE)
+    for path in (README, NOTATION, SOURCE, PROVIDERS)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 
@@ -53,7 +55,7 @@ def test_an_example_prints_what_it_says(name: str) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 6
-    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE))
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE, PROVIDERS))
 
 
 def test_the_first_example_is_short() -> None:

@@ -58,6 +58,16 @@ if TYPE_CHECKING:
     from .points import Box, Point, Screen
     from .processed import Processed, RetryRequest
     from .processing import ResponseProcessor
+    from .providers.delta import LLMResponseParser, ParsedDelta
+    from .providers.errors import ProviderFormatError, UnknownProviderError
+    from .providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
+    from .providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
+    from .providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
+    from .providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
+    from .providers.out_sse import asse, sse
+    from .providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
+    from .providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+    from .providers.stream import ProviderStream, parse_response
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -118,6 +128,24 @@ _HOMES = {
     "points": ["Box", "Point", "Screen"],
     "processed": ["Processed", "RetryRequest"],
     "processing": ["ResponseProcessor"],
+    "providers.delta": ["LLMResponseParser", "ParsedDelta"],
+    "providers.errors": ["ProviderFormatError", "UnknownProviderError"],
+    "providers.events": [
+        "Failed",
+        "Finished",
+        "ProviderEvent",
+        "ReasoningSigned",
+        "RefusalDelta",
+        "Started",
+        "UsageReported",
+    ],
+    "providers.out_anthropic": ["ato_anthropic_events", "to_anthropic", "to_anthropic_events"],
+    "providers.out_openai": ["ato_openai_chunks", "to_openai", "to_openai_chunks"],
+    "providers.out_responses": ["ato_openai_responses", "to_openai_response", "to_openai_responses"],
+    "providers.out_sse": ["asse", "sse"],
+    "providers.out_vercel": ["ato_vercel_parts", "to_vercel", "to_vercel_parts"],
+    "providers.replies": ["FinishReason", "ProviderError", "ProviderReply", "Signature", "Usage"],
+    "providers.stream": ["ProviderStream", "parse_response"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
@@ -141,6 +169,9 @@ __all__ = [
     "Done",
     "ErrorCategory",
     "Event",
+    "Failed",
+    "FinishReason",
+    "Finished",
     "FormatInfo",
     "GrammarError",
     "InvalidLLMResponseFormat",
@@ -151,29 +182,40 @@ __all__ = [
     "LLMContentFilteredError",
     "LLMOutputTruncatedError",
     "LLMResponseMissingActionsError",
+    "LLMResponseParser",
     "LimitError",
     "MessageError",
     "OutspokenError",
     "PageContext",
     "PageElement",
     "ParseStats",
+    "ParsedDelta",
     "ParserConfig",
     "Payload",
     "PayloadParsed",
     "Point",
     "Processed",
+    "ProviderError",
+    "ProviderEvent",
+    "ProviderFormatError",
+    "ProviderReply",
+    "ProviderStream",
     "Reasoning",
     "ReasoningDelta",
+    "ReasoningSigned",
+    "RefusalDelta",
     "RenderError",
     "Repair",
     "Reply",
     "ResponseCache",
     "ResponseError",
-    "Screen",
     "ResponseProcessor",
     "RetryRequest",
+    "Screen",
     "Segment",
     "Settings",
+    "Signature",
+    "Started",
     "StreamClosedError",
     "StreamParser",
     "Text",
@@ -186,7 +228,15 @@ __all__ = [
     "ToolError",
     "Tools",
     "UnknownFormatError",
+    "UnknownProviderError",
+    "Usage",
+    "UsageReported",
+    "asse",
     "astream",
+    "ato_anthropic_events",
+    "ato_openai_chunks",
+    "ato_openai_responses",
+    "ato_vercel_parts",
     "detect",
     "formats",
     "load_format",
@@ -195,11 +245,21 @@ __all__ = [
     "parse_actions",
     "parse_api_response",
     "parse_message",
+    "parse_response",
     "read_api_response",
     "read_json",
     "render",
     "require_actions",
+    "sse",
     "stream",
+    "to_anthropic",
+    "to_anthropic_events",
+    "to_openai",
+    "to_openai_chunks",
+    "to_openai_response",
+    "to_openai_responses",
+    "to_vercel",
+    "to_vercel_parts",
 ]
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The command line: `outspoken parse`, `outspoken explain`, `outspoken formats` and `outspoken stats`.
+"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `stream` and `serve`.
 
 Exit codes: 0 all is well, 1 the response has errors, or `stats` met what is no response, 2 wrong use.
 """
@@ -30,6 +30,16 @@ from .replies import Reply
 from .tools import Tools
 
 _READ = 65_536
+
+#: What a proxy may take, by the names of its settings: the type, the default, and what it is.
+LIMITS: dict[str, tuple[Any, float, str]] = {
+    "connect_timeout": (float, 10, "seconds to connect to the upstream"),
+    "read_timeout": (float, 120, "seconds that may pass between two pieces of a response"),
+    "total_timeout": (float, 1800, "seconds that a whole response may take"),
+    "max_body": (int, 33_554_432, "bytes that a request may have"),
+    "max_chars": (int, 10_000_000, "characters that a response may have"),
+    "max_concurrent": (int, 1024, "requests that are served at once"),
+}
 
 
 class WrongUse(Exception):
@@ -102,6 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="write the list as JSON")
     command.set_defaults(run=_formats)
     _add_stats(commands.add_parser("stats", help="count how many responses are sound, recovered or lost"))
+    _add_stream(commands.add_parser("stream", help="show the stream of a provider, from standard input, as it comes"))
+    _add_serve(commands.add_parser("serve", help="serve what a server writes as raw text, with calls and reasoning"))
     return parser
 
 
@@ -117,6 +129,29 @@ def _add_stats(command: argparse.ArgumentParser) -> None:
     command.add_argument("--no-recovery", action="store_true", help="nothing is repaired")
     command.add_argument("--json", action="store_true", help="write the counts as JSON")
     command.set_defaults(run=_stats)
+
+
+def _add_stream(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--provider", default="openai", help="whose stream it is; default: openai")
+    words = "how the content is read: a format's name or alias, or auto; default: as is usual for the provider"
+    command.add_argument("--format", help=words)
+    command.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
+    command.add_argument("--json", action="store_true", help="write events as JSON lines")
+    command.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: on a terminal")
+    command.set_defaults(run=_stream_live)
+
+
+def _add_serve(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--upstream", required=True, metavar="URL", help="the server's base URL, as clients take it")
+    command.add_argument("--format", default="auto", help="the format in which its model writes; default: auto")
+    command.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+    command.add_argument("--port", type=int, default=8080, help="default: 8080")
+    for name, (kind, value, words) in LIMITS.items():
+        option = f"--{name.replace('_', '-')}"
+        command.add_argument(option, type=kind, default=value, metavar="N", help=f"{words}; default: {value}")
+    command.add_argument("--reasoning-field", default="reasoning_content", help="default: reasoning_content")
+    command.add_argument("--action-tool", metavar="NAME", help="GUI actions are calls of a tool of this name")
+    command.set_defaults(run=_serve)
 
 
 def _add_input(command: argparse.ArgumentParser) -> None:
@@ -149,13 +184,14 @@ def _parse(given: argparse.Namespace) -> int:
 def _stream(events: Iterable[Event], *, as_json: bool) -> int:
     code = 0
     for event in events:
-        print(to_json(_event_data(event), inf_nan_mode="null").decode() if as_json else event_line(event), flush=True)
+        print(to_json(event_data(event), inf_nan_mode="null").decode() if as_json else event_line(event), flush=True)
         if isinstance(event, Done):
             code = _code(event.reply)
     return code
 
 
-def _event_data(event: Event) -> dict[str, Any]:
+def event_data(event: Any) -> dict[str, Any]:
+    """An event, also one of a provider's, as an object with its name and its fields."""
     return {"event": type(event).__name__, **{f.name: getattr(event, f.name) for f in fields(event)}}
 
 
@@ -186,6 +222,21 @@ def _stats(given: argparse.Namespace) -> int:
     if given.format != "auto":
         registry.resolve(given.format)
     return run(given)
+
+
+def _stream_live(given: argparse.Namespace) -> int:
+    from .cli_stream import run
+
+    return run(given)
+
+
+def _serve(given: argparse.Namespace) -> int:
+    from .serving.limits import ServeSettings
+    from .serving.run import run
+
+    names = (*LIMITS, "upstream", "format", "reasoning_field", "action_tool")
+    run(ServeSettings(**{name: getattr(given, name) for name in names}), given.host, given.port)
+    return 0
 
 
 def _code(reply: Reply) -> int:
@@ -230,17 +281,18 @@ def _read_file(path: str) -> bytes:
 def _chunks(path: str, size: int) -> Iterator[bytes]:
     """The pieces of a file, or of standard input as they arrive."""
     if path == "-":
-        yield from _pieces(sys.stdin.buffer, size)
+        yield from pieces(sys.stdin.buffer, size)
         return
     try:
         file = open(path, "rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
         raise WrongUse(f"cannot read `{path}`: {_reason(error)}") from error
     with file:
-        yield from _pieces(file, size)
+        yield from pieces(file, size)
 
 
-def _pieces(file: Any, size: int) -> Iterator[bytes]:
+def pieces(file: Any, size: int) -> Iterator[bytes]:
+    """The pieces of a file as they arrive, of so many bytes at most."""
     while piece := file.read1(size):
         yield piece
 

@@ -43,7 +43,9 @@ class ProviderError(BaseModel):
 class Signature(BaseModel):
     """The signature of a reasoning block, by which a provider knows its own again.
 
-    `segment` is the index of the block in `Reply.segments`. A `redacted` block has no text; its `data` is the block.
+    `segment` is the index in `Reply.segments` of what is signed: reasoning, but with Gemini also a text or a call. A
+    `redacted` block has no text; its `data` is the block. What has no text is no segment: then `segment` is the index
+    of the one that comes next, or the number of them all.
     """
 
     model_config = _FROZEN

@@ -1,0 +1,175 @@
+"""Calls that a provider sends apart from the text: their arguments as they come, and what they are in the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from outspoken.diagnostics import Repair
+from outspoken.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.islands import NotJson, decode
+from outspoken.json_codes import Cap, Edit
+from outspoken.json_mend import mend
+from outspoken.notes import describe
+from outspoken.replies import Status, ToolCall
+from outspoken.values import escape
+
+from .blocks import Block
+
+if TYPE_CHECKING:
+    from outspoken.settings import Settings
+
+    from .assembly import Assembly
+
+
+class Read(NamedTuple):
+    """The arguments of a call, read."""
+
+    value: dict[str, Any]
+    status: Status
+    edits: tuple[Edit, ...] = ()
+
+
+def read_arguments(text: str, proven: bool, cap: Cap, schema: dict[str, Any] | None, settings: Settings) -> Read:
+    """The arguments that a text is: an object, strictly read, or one that the ladder of repairs makes of it.
+
+    `proven` says that the text is all of them. A text that is not whole is `truncated`, with what is complete in it.
+    """
+    try:
+        return _odd(decode(text, settings.max_depth), text, settings)
+    except NotJson:
+        pass
+    if not proven:
+        read = mend(text, 0, len(text), closed=False, cap="notation", settings=settings)
+        return Read(_object(read[0].value if read else None) or {}, "truncated")
+    found = mend(text, 0, len(text), closed=True, cap=cap, schema=schema, settings=settings)
+    value = _object(found[0].value) if len(found) == 1 and found[0].complete else None
+    return Read({}, "invalid") if value is None else Read(value, "repaired", found[0].edits)
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _odd(value: Any, text: str, settings: Settings) -> Read:
+    """Sound JSON: an object, or `null` for no arguments, or a string that holds an object."""
+    found = _object(value)
+    if found is not None:
+        return Read(found, "ok")
+    edit = Edit(0, len(text), "{}", "other-arguments", "notation")
+    if value is None:
+        return Read({}, "repaired", (edit,))
+    if isinstance(value, str):
+        try:
+            found = _object(decode(value, settings.max_depth))
+        except NotJson:
+            found = None if value.strip() else dict[str, Any]()
+        if found is not None:
+            return Read(found, "repaired", (edit._replace(after=value.strip() or "{}"),))
+    return Read({}, "invalid")
+
+
+class Call(Block):
+    """One call. It is announced when its name is known. With `free` its input is text, not JSON."""
+
+    kind = "call"
+
+    def __init__(self, owner: Assembly, id: str | None, name: str | None, *, free: bool = False) -> None:
+        super().__init__(owner)
+        self.id, self.name = id, name
+        self.free = free
+        self._pieces: list[str] = []
+        self._number = -1
+        self._sent = 0
+
+    def named(self, id: str | None, name: str | None) -> None:
+        """More of what is known of it. A name that was announced stays."""
+        self.id = self.id or id
+        self.name = self.name or name
+        self._announce()
+
+    def open(self) -> None:
+        if self.free:
+            self._pieces.append('{"input": "')
+        self._announce()
+
+    def read(self, piece: str) -> None:
+        self._pieces.append(escape(piece) if self.free else piece)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Send what can be sent of it."""
+        if not self.name or not self.live:
+            return
+        if self._number < 0:
+            self._number = self.owner.number()
+            self.owner.send(ToolCallStart(self._number, self.id, self.name))
+        self._send()
+
+    def _send(self) -> None:
+        if self._number < 0:
+            return
+        for piece in self._pieces[self._sent :]:
+            self.owner.send(ToolCallDelta(self._number, piece))
+        self._sent = len(self._pieces)
+
+    def sound(self) -> bool:
+        """Are the arguments complete, by what they say?"""
+        try:
+            decode("".join(self._pieces), self.owner.settings.max_depth)
+        except NotJson:
+            return self.free
+        return True
+
+    def end(self, reason: str | None) -> None:
+        proven = reason is not None
+        text = "".join(self._pieces)
+        if proven and (self.free or not text.strip()):
+            last = '"}' if self.free else "{}"
+            self._pieces.append(last)
+            self._send()
+            text += last
+        owner, name = self.owner, self.name or ""
+        tools = owner.tools
+        schema = tools.schema(name) if tools is not None and name in tools else None
+        read = read_arguments(text, proven, owner.cap, schema, owner.settings)
+        if not name:
+            read = read._replace(status="invalid")
+        self._make(name, text, read)
+        if tools is not None and name and name not in tools:
+            owner.note("unknown-tool", f"there is no tool `{name}`", self.at, "warning", label="called here")
+
+    def _make(self, name: str, text: str, read: Read) -> None:
+        """The call, and what is to be said of it."""
+        owner, span = self.owner, (self.at, self.at)
+        repairs = tuple([self._repair(edit, text) for edit in read.edits])
+        call = ToolCall(
+            name=name, arguments=read.value, arguments_text=text, id=self.id, status=read.status, span=span,
+            repairs=repairs,
+        )  # fmt: skip
+        self.segments.append(call)
+        if read.status in ("ok", "repaired"):
+            owner.repaired(repairs, self.at, name)
+            owner.called = True
+            owner.send(ToolCallEnd(self._number, call))
+            return
+        if read.status == "truncated":
+            owner.note("unclosed-call", f"the call of `{name}` never ends", self.at)
+        else:
+            message = f"the arguments of `{name}` are not a JSON object" if name else "a tool call has no name"
+            helps = ("the arguments are kept as they were sent; nothing was guessed",)
+            owner.note("invalid-call", message, self.at, helps=helps)
+        owner.send(ToolCallUnfinished(self._number if self._number >= 0 else owner.number(), call))
+
+    def _repair(self, edit: Edit, text: str) -> Repair:
+        line, column = self.here.lines + 1, self.here.columns + 1
+        return Repair(
+            code=edit.code, rung=edit.rung, span=(self.at, self.at), path=edit.path, line=line, column=column,
+            before=text[edit.start : edit.end], after=edit.after,
+        )  # fmt: skip
+
+
+def message_of(repair: Repair) -> str:
+    """What a repair of arguments says to a person."""
+    if repair.code == "other-arguments":
+        return "arguments that are no object were read as one: `null` as none, a string as the JSON in it"
+    return describe(repair)

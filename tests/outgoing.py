@@ -1,0 +1,273 @@
+"""Streams of events for the exporters: from the corpus, and generated; and what a client must have of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any, cast, get_args
+
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken import events as said
+from outspoken.actions_pointer import Click
+from outspoken.points import Point
+from outspoken.providers.events import (
+    Failed,
+    Finished,
+    ProviderEvent,
+    ReasoningSigned,
+    RefusalDelta,
+    Started,
+    UsageReported,
+)
+from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+from tests.cases import CASES, FORMATS
+
+Events = list[ProviderEvent]
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+@cache
+def corpus_streams() -> list[Events]:
+    """The events of some sound and some damaged texts of every format, read in pieces of seven characters."""
+    found: list[Events] = []
+    for name in FORMATS:
+        for kind in ("ok", "err"):
+            for case in [case for case in CASES if (case.format, case.kind) == (name, kind)][: 1 + (kind == "err")]:
+                parser = case.parser()
+                events: Events = []
+                for start in range(0, len(case.text), 7):
+                    events += parser.feed(case.text[start : start + 7])
+                found.append(events + parser.close())
+    return found
+
+
+def reply_of(events: Events) -> Reply:
+    """The reply at the end of a stream."""
+    last = events[-1]
+    assert isinstance(last, said.Done)
+    return last.reply
+
+
+def reasoning_of(reply: Reply) -> str | None:
+    """All reasoning, with a blank line between blocks that a signature or something else stands between.
+
+    No event says where a block ends, so two blocks that nothing separates come as one.
+    """
+    signed = {signature.segment for signature in reply.signatures} if isinstance(reply, ProviderReply) else set[int]()
+    runs = [""]
+    for number, segment in enumerate(reply.segments):
+        if isinstance(segment, Reasoning):
+            runs[-1] += segment.text
+        goes_on = segment.kind == "reasoning" or (segment.kind == "text" and not segment.text)
+        if number in signed or not goes_on:
+            runs.append("")
+    return "\n\n".join([run for run in runs if run]) or None
+
+
+@dataclass
+class Call:
+    """A call as a client has it."""
+
+    name: str
+    arguments: str
+    finished: bool
+
+
+def calls_of(events: Events) -> list[Call]:
+    """The calls that a stream announces, with what it sends of their arguments."""
+    found: dict[int, Call] = {}
+    for event in events:
+        match event:
+            case said.ToolCallStart(index, _, name):
+                found[index] = Call(name, "", False)
+            case said.ToolCallDelta(index, arguments):
+                found[index].arguments += arguments
+            case said.ToolCallEnd(index, _):
+                found[index].finished = True
+            case _:
+                pass
+    return list(found.values())
+
+
+def text_of(events: Events) -> str:
+    """All text of a stream."""
+    return "".join(event.text for event in events if isinstance(event, said.TextDelta))
+
+
+def error_of(reply: ProviderReply) -> ProviderError | None:
+    """The error with which a response ends; it may say so by its reason alone."""
+    if reply.error is None and reply.finish_reason == "error":
+        return ProviderError(message=f"the response ended with `{reply.stop_reason}`", code=reply.stop_reason)
+    return reply.error
+
+
+def unfinished(reply: Reply) -> int:
+    """How many calls and actions of a reply are unfinished."""
+    return len(reply.unfinished) + len(reply.unfinished_actions)
+
+
+# generated streams
+
+_TEXT = st.text(min_size=1, max_size=12)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | _TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+_BROKEN = st.sampled_from(['{"a": 1 x', "[1]", "{'a'", '{"a": 1}}', "tru", '{"a": "\n"}', '{"a": 1}{"b": 2}'])
+
+
+@dataclass
+class _Told:
+    """A stream that is being made up."""
+
+    draw: Draw
+    events: Events = field(default_factory=list[ProviderEvent])
+    segments: list[Segment] = field(default_factory=list[Segment])
+    signatures: list[Signature] = field(default_factory=list[Signature])
+    refusal: str = ""
+    calls: int = 0
+
+    def pieces(self, text: str) -> list[str]:
+        cuts = sorted(self.draw(st.lists(st.integers(0, len(text)), max_size=3)))
+        return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+    def text(self) -> None:
+        text = self.draw(_TEXT)
+        self.segments.append(Text(text=text, span=(0, 0)))
+        self.events += [said.TextDelta(piece) for piece in self.pieces(text)]
+
+    def reasoning(self) -> None:
+        text = self.draw(_TEXT)
+        self.segments.append(Reasoning(text=text, span=(0, 0)))
+        self.events += [said.ReasoningDelta(piece) for piece in self.pieces(text)]
+        if self.draw(st.booleans()):
+            self.sign(redacted=False)
+
+    def redacted(self) -> None:
+        self.segments.append(Reasoning(text="", span=(0, 0)))
+        self.sign(redacted=True)
+
+    def sign(self, *, redacted: bool) -> None:
+        data = self.draw(_TEXT)
+        self.signatures.append(Signature(segment=len(self.segments) - 1, data=data, redacted=redacted))
+        self.events.append(ReasoningSigned(data, redacted))
+
+    def refuse(self) -> None:
+        text = self.draw(_TEXT)
+        self.refusal += text
+        self.events += [RefusalDelta(piece) for piece in self.pieces(text)]
+
+    def payload(self) -> None:
+        payload = Payload(type="SUGGESTED_VALUES", data=self.draw(_JSON), span=(0, 0))
+        self.segments.append(payload)
+        self.events.append(said.PayloadParsed(payload))
+
+    def action(self) -> None:
+        point = Point(x=float(self.draw(st.integers(0, 99))), y=5.0, space="px")
+        click = Click(name="click", raw="click(1)", point=point)
+        self.segments.append(click)
+        self.events.append(said.ActionParsed(click))
+
+    def call_group(self) -> None:
+        """One call, or two whose arguments come in turns."""
+        calls = [self.call() for _ in range(self.draw(st.integers(1, 2)))]
+        first = self.calls
+        self.calls += len(calls)
+        self.events += [said.ToolCallStart(first + i, call.id, call.name) for i, call in enumerate(calls)]
+        pieces = [[(first + i, piece) for piece in self.pieces(call.arguments_text)] for i, call in enumerate(calls)]
+        for turn in range(4):
+            self.events += [said.ToolCallDelta(*own[turn]) for own in pieces if turn < len(own)]
+        for index, call in enumerate(calls, first):
+            ended = call.status == "ok"
+            self.events.append(said.ToolCallEnd(index, call) if ended else said.ToolCallUnfinished(index, call))
+        self.segments += calls
+
+    def call(self) -> ToolCall:
+        arguments = self.draw(st.dictionaries(_TEXT, _JSON, max_size=2))
+        text = json.dumps(arguments, ensure_ascii=self.draw(st.booleans()))
+        id, name = self.draw(st.sampled_from([None, "call_7", "functions.f:0"])), self.draw(st.sampled_from("fgh"))
+        status = self.draw(st.sampled_from(["ok", "ok", "truncated", "invalid"]))
+        if status == "truncated":
+            text = text[: self.draw(st.integers(0, len(text) - 1))]
+        elif status == "invalid":
+            text = self.draw(_BROKEN)
+        return ToolCall(name=name, arguments=arguments, arguments_text=text, id=id, status=status)
+
+
+_ITEMS = ("text", "text", "reasoning", "redacted", "payload", "action", "call_group", "call_group")
+_TOKENS = st.none() | st.integers(0, 999)
+
+
+@st.composite
+def streams(draw: Draw, *, errors: bool = True) -> Events:
+    """A stream of any kind of event, in any order, with the reply that they come to."""
+    stream = _Told(draw)
+    stream.events.append(Started("r_1", "mosses-2"))
+    for item in draw(st.lists(st.sampled_from(_ITEMS), max_size=6)):
+        getattr(stream, item)()
+    if draw(st.booleans()):
+        stream.refuse()  # at the end, since the reply does not say where it stood
+    reason: FinishReason | None = draw(st.none() | st.sampled_from(get_args(FinishReason)))
+    if reason:
+        stream.events.append(Finished(reason, reason))
+    usage = draw(st.none() | st.builds(Usage, input_tokens=_TOKENS, output_tokens=_TOKENS, cached_tokens=_TOKENS))
+    if usage:
+        stream.events.append(UsageReported(usage))
+    error = draw(st.none() | st.builds(ProviderError, message=_TEXT))
+    if not errors:
+        stream.events = [event for event in stream.events if event != Finished("error", "error")]
+        reason, error = None if reason == "error" else reason, None
+    if error:
+        stream.events.append(Failed(error))
+    reply = ProviderReply(
+        raw="",
+        format=None,
+        provider="test",
+        segments=stream.segments,
+        id="r_1",
+        model="mosses-2",
+        finish_reason=reason,
+        stop_reason=reason,
+        usage=usage,
+        refusal=stream.refusal or None,
+        error=error,
+        signatures=stream.signatures,
+    )
+    return [*stream.events, said.Done(reply)]
+
+
+# what the SDKs say
+
+
+def unknown(model: BaseModel, path: str = "") -> Iterator[str]:
+    """The fields of an SDK's object, and of all in it, that its types do not know."""
+    for key in model.__pydantic_extra__ or {}:
+        yield f"{path}{key}"
+    for key in type(model).model_fields:
+        value: Any = getattr(model, key)
+        for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
+            if isinstance(item, BaseModel):
+                yield from unknown(item, f"{path}{key}.")
+
+
+class Canned:
+    """An upstream that answers every request with the stream that is its `body`; `sdk` is the one that asks."""
+
+    def __init__(self, sdk: Any) -> None:
+        # The SDKs have their HTTP library from the package `httpx` or `httpx2`, by their version.
+        self._http: Any = import_module(sdk.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+        self.body = b""
+
+    def client(self) -> Any:
+        """A client of the SDK's HTTP library that reaches nothing else."""
+        return self._http.Client(transport=self._http.MockTransport(self._answer))
+
+    def _answer(self, request: Any) -> Any:
+        return self._http.Response(200, headers={"content-type": "text/event-stream"}, content=self.body)

@@ -1,0 +1,108 @@
+"""What holds of the events of every provider's stream, and replies in the shape in which they are compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken import (
+    ActionParsed,
+    ActionUnfinished,
+    Done,
+    Failed,
+    Finished,
+    PayloadParsed,
+    ProviderReply,
+    ProviderStream,
+    ReasoningDelta,
+    RefusalDelta,
+    Started,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+    UsageReported,
+)
+
+
+def check_events(events: list[Any], reply: ProviderReply) -> None:
+    """The events say what the reply does, in an order that never takes anything back."""
+    of: dict[Any, list[Any]] = {}
+    for event in events:
+        of.setdefault(type(event), []).append(event)
+    assert [type(event) for event in events[:1]] == [Started]
+    assert events[-1] == Done(reply)
+    assert len(of[Started]) == len(of[Done]) == 1
+    assert "".join([event.text for event in of.get(TextDelta, [])]) == reply.text
+    thoughts = "".join([segment.text for segment in reply.segments if segment.kind == "reasoning"])
+    assert "".join([event.text for event in of.get(ReasoningDelta, [])]) == thoughts
+    assert "".join([event.text for event in of.get(RefusalDelta, [])]) == (reply.refusal or "")
+    assert [event.error for event in of.get(Failed, [])][:1] == ([reply.error] if reply.error else [])
+    assert [(e.reason, e.raw) for e in of.get(Finished, [])] == (
+        [(reply.finish_reason, reply.stop_reason)] if reply.stop_reason is not None else []
+    )
+    assert [event.usage for event in of.get(UsageReported, [])][-1:] == ([reply.usage] if reply.usage else [])
+    payloads = [segment for segment in reply.segments if segment.kind == "payload"]
+    assert sorted([e.payload for e in of.get(PayloadParsed, [])], key=repr) == sorted(payloads, key=repr)
+    acted = [event.action for kind in (ActionParsed, ActionUnfinished) for event in of.get(kind, [])]
+    assert len(acted) == len(reply.actions) + len(reply.unfinished_actions)
+    _check_calls(events, reply)
+    _check_spans(reply)
+
+
+def _check_calls(events: list[Any], reply: ProviderReply) -> None:
+    begun: dict[int, ToolCallStart] = {}
+    pieces: dict[int, str] = {}
+    ended: dict[int, Any] = {}
+    for event in events:
+        if isinstance(event, ToolCallStart):
+            assert event.index == len(begun)
+            begun[event.index] = event
+        elif isinstance(event, ToolCallDelta):
+            assert event.index in begun
+            assert event.index not in ended
+            pieces[event.index] = pieces.get(event.index, "") + event.arguments
+        elif isinstance(event, (ToolCallEnd, ToolCallUnfinished)):
+            assert event.index not in ended
+            assert isinstance(event, ToolCallEnd) == (event.call.status in ("ok", "repaired"))
+            ended[event.index] = event.call
+    assert begun.keys() <= ended.keys()
+    for index, start in begun.items():
+        assert ended[index].name == start.name
+        assert pieces.get(index, "") == ended[index].arguments_text
+    calls = [segment for segment in reply.segments if segment.kind == "tool_call"]
+    assert sorted(ended.values(), key=repr) == sorted(calls, key=repr)
+
+
+def _check_spans(reply: ProviderReply) -> None:
+    last = 0
+    for segment in reply.segments:
+        start, end = segment.span
+        assert 0 <= start <= end <= len(reply.raw)
+        if start < end:  # what stands beside a text has an empty span, which may lie within that of the text
+            assert last <= start
+            last = end
+    for signature in reply.signatures:
+        assert 0 <= signature.segment <= len(reply.segments)
+
+
+def fed(chunks: Any, provider: str, format: str | None = "provider", **options: Any) -> ProviderReply:
+    """The reply of a stream, whose events are checked."""
+    stream = ProviderStream(provider, format, **options)
+    events: list[Any] = []
+    for chunk in chunks:
+        events += stream.feed(chunk)
+    events += stream.close()
+    assert stream.reply is not None
+    check_events(events, stream.reply)
+    return stream.reply
+
+
+def made(reply: ProviderReply) -> list[tuple[Any, ...]]:
+    """The finished calls, as (id, name, arguments)."""
+    return [(c.id, c.name, c.arguments) for c in reply.tool_calls]
+
+
+def said(reply: ProviderReply) -> dict[str, Any]:
+    """A reply without the texts that only say how it was sent."""
+    return reply.model_dump()

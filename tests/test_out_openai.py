@@ -1,0 +1,208 @@
+"""OpenAI's chat completions: what its own client makes of our chunks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import openai
+import pytest
+from hypothesis import given
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+from outspoken import events as said
+from outspoken import parse, stream
+from outspoken.providers.events import Failed, ProviderEvent
+from outspoken.providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
+from outspoken.providers.out_sse import sse
+from outspoken.providers.replies import ProviderError, ProviderReply
+from tests.outgoing import (
+    Canned,
+    Events,
+    calls_of,
+    corpus_streams,
+    error_of,
+    reasoning_of,
+    reply_of,
+    streams,
+    text_of,
+    unfinished,
+    unknown,
+)
+
+CUT = (
+    '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arguments": {"b": [2'
+)
+
+
+UPSTREAM = Canned(openai)
+CLIENT = openai.OpenAI(api_key="k", base_url="http://upstream", http_client=UPSTREAM.client())
+
+
+def accumulated(body: bytes) -> Any:
+    """What OpenAI's client has, once the stream has ended."""
+    UPSTREAM.body = body
+    with CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found:
+        found.until_done()
+        return found.current_completion_snapshot
+
+
+def check_chunks(chunks: list[Any]) -> None:
+    for part in chunks:
+        if "error" in part:
+            assert set(part["error"]) == {"message", "type", "param", "code"}
+            assert part is chunks[-1]
+            continue
+        chunk = ChatCompletionChunk.model_validate(part, strict=True)
+        assert set(unknown(chunk)) <= {"choices.delta.reasoning_content", "choices.delta.outspoken"}
+    assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
+    assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
+
+
+def check_message(events: Events, chunks: list[Any]) -> None:
+    """The real client has what the reply says."""
+    reply = reply_of(events)
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    choice = completion.choices[0]
+    assert (choice.message.content or "") == text_of(events) == reply.text
+    assert getattr(choice.message, "reasoning_content", None) == reasoning_of(reply)
+    calls = calls_of(events)
+    found: Any = choice.message.tool_calls or []
+    assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, c.arguments) for c in calls]
+    assert len({call.id for call in found}) == len(calls)
+    beyond: dict[str, Any] = getattr(choice.message, "outspoken", {})
+    assert len(beyond.get("payloads", [])) == len(reply.payloads)
+    assert len(beyond.get("actions", [])) == len(reply.actions)
+    assert len(beyond.get("unfinished", [])) == len(reply.unfinished)
+    assert len(beyond.get("unfinished_actions", [])) == len(reply.unfinished_actions)
+    if unfinished(reply):
+        assert choice.finish_reason in ("length", "content_filter")
+    told = {item["call"] for item in beyond.get("unfinished", []) if item["call"] is not None}
+    assert told == {position for position, call in enumerate(calls) if not call.finished}
+
+
+def test_corpus() -> None:
+    assert len(corpus_streams()) > 150
+    for events in corpus_streams():
+        chunks = list(to_openai_chunks(events, id="chatcmpl-1", model="m", created=1))
+        check_chunks(chunks)
+        check_message(events, chunks)
+
+
+@given(streams())
+def test_any_stream(events: Events) -> None:
+    chunks = list(to_openai_chunks(events))
+    check_chunks(chunks)
+    reply = reply_of(events)
+    assert isinstance(reply, ProviderReply)
+    assert chunks[0]["id"] == "r_1"
+    if error_of(reply):
+        with pytest.raises(openai.APIError, match=r"(?s).*"):
+            accumulated(b"".join(sse(chunks, "openai")))
+        assert not any(chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1])
+        return
+    check_message(events, chunks)
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    assert (completion.usage is None) == (reply.usage is None)
+    if reply.usage:
+        assert completion.usage.prompt_tokens == (reply.usage.input_tokens or 0)
+    assert (completion.choices[0].message.refusal or "") == (reply.refusal or "")
+
+
+@given(streams())
+def test_whole(events: Events) -> None:
+    reply = reply_of(events)
+    assert isinstance(reply, ProviderReply)
+    whole = to_openai(reply, created=1)
+    if error := error_of(reply):
+        assert whole["error"]["message"] == error.message
+        return
+    completion = ChatCompletion.model_validate(whole, strict=True)
+    assert set(unknown(completion)) <= {"choices.message.reasoning_content", "choices.message.outspoken"}
+    message = completion.choices[0].message
+    assert (message.content or "", message.refusal) == (reply.text, reply.refusal)
+    assert getattr(message, "reasoning_content", None) == reply.reasoning
+    found = [
+        (call.function.name, call.function.arguments) for call in message.tool_calls or [] if call.type == "function"
+    ]
+    assert found == [(call.name, call.arguments_text) for call in reply.tool_calls]
+    if unfinished(reply):
+        assert completion.choices[0].finish_reason in ("length", "content_filter")
+
+
+def test_call_that_was_cut() -> None:
+    chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x"))
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    assert completion.choices[0].finish_reason == "length"
+    assert completion.choices[0].message.outspoken["unfinished"][0]["call"] == 1
+    whole = to_openai(parse(CUT, "hermes"), id="x")["choices"][0]
+    assert [call["function"]["name"] for call in whole["message"]["tool_calls"]] == ["f"]
+    assert whole["finish_reason"] == "length"
+    assert whole["message"]["outspoken"]["unfinished"][0]["arguments"] == '{"b": ['
+
+
+def test_client_refuses_what_was_cut() -> None:
+    UPSTREAM.body = b"".join(sse(to_openai_chunks(stream([CUT], "hermes")), "openai"))
+    with (
+        CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found,
+        pytest.raises(openai.LengthFinishReasonError),
+    ):
+        found.get_final_completion()
+
+
+def test_stream_without_an_end_looks_cut() -> None:
+    events = [
+        event for event in stream([CUT[:60]], "hermes") if not isinstance(event, said.Done | said.ToolCallUnfinished)
+    ]
+    chunks = list(to_openai_chunks(events))
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
+
+
+def test_ids_are_stable_and_none_comes_twice() -> None:
+    call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
+    events: Events = []
+    for index, id in enumerate(["a", "a", None]):
+        events += [said.ToolCallStart(index, id, "f"), said.ToolCallDelta(index, "{}"), said.ToolCallEnd(index, call)]
+    ids = [
+        call["id"]
+        for chunk in to_openai_chunks(events, id="x")
+        for call in chunk["choices"][0]["delta"].get("tool_calls", [])
+        if "id" in call
+    ]
+    assert ids[0] == "a"
+    assert len(set(ids)) == 3
+    assert list(to_openai_chunks(events, id="x", created=1)) == list(to_openai_chunks(events, id="x", created=1))
+
+
+def test_action_is_a_call_where_it_is_asked_for() -> None:
+    text = "Thought: There.\nAction: click(start_box='(5,2)')"
+    plain = list(to_openai_chunks(stream([text], "ui_tars_1_0")))
+    deltas = [chunk["choices"][0]["delta"] for chunk in plain]
+    (action,) = [delta["outspoken"]["actions"][0] for delta in deltas if "outspoken" in delta]
+    assert (action["type"], action["point"]["x"]) == ("click", 5.0)
+    assert plain[-1]["choices"][0]["finish_reason"] == "stop"
+    as_call = to_openai(parse(text, "ui_tars_1_0"), action_tool="computer")["choices"][0]
+    (call,) = as_call["message"]["tool_calls"]
+    assert call["function"]["name"] == "computer"
+    assert '"type": "click"' in call["function"]["arguments"]
+    assert as_call["finish_reason"] == "tool_calls"
+
+
+def test_error_comes_last() -> None:
+    events: Events = [said.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
+    chunks = list(to_openai_chunks(events))
+    assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}
+    with pytest.raises(openai.APIError, match="overloaded"):
+        accumulated(b"".join(sse(chunks, "openai")))
+
+
+def test_asynchronous() -> None:
+    async def arriving() -> AsyncIterator[ProviderEvent]:
+        for event in stream([CUT], "hermes"):
+            yield event
+
+    async def collected() -> list[Any]:
+        return [chunk async for chunk in ato_openai_chunks(arriving(), id="x", created=1)]
+
+    assert asyncio.run(collected()) == list(to_openai_chunks(stream([CUT], "hermes"), id="x", created=1))

@@ -1,0 +1,195 @@
+"""Anthropic's Messages: blocks of all kinds, interleaved, cut off and wrong; whole messages like their streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from outspoken import ProviderFormatError, ReasoningDelta, TextDelta, parse_response
+from outspoken import ProviderStream as Stream
+from tests.provider_events import fed, made, said
+
+
+def start(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    """The event with which a block begins."""
+    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **more}}
+
+
+def delta(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    """An event with a piece of a block."""
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
+
+
+def stop(index: int) -> dict[str, Any]:
+    """The event with which a block ends."""
+    return {"type": "content_block_stop", "index": index}
+
+
+BEGUN: dict[str, Any] = {
+    "type": "message_start",
+    "message": {"id": "m1", "model": "claude", "content": [], "usage": {"input_tokens": 7, "output_tokens": 1}},
+}
+
+
+def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
+    """The events with which a message ends."""
+    return [
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 12}},
+        {"type": "message_stop"},
+    ]
+
+
+BLOCKS = [
+    start(0, "thinking", thinking="", signature=""),
+    delta(0, "thinking_delta", thinking="The tide "),
+    {"type": "ping"},
+    delta(0, "thinking_delta", thinking="turns."),
+    delta(0, "signature_delta", signature="c2ln"),
+    stop(0),
+    start(1, "redacted_thinking", data="ZGF0YQ=="),
+    stop(1),
+    start(2, "text", text=""),
+    delta(2, "text_delta", text="I look "),
+    delta(2, "citations_delta", citation={"type": "page_location", "cited_text": "High tide"}),
+    delta(2, "text_delta", text="it up."),
+    stop(2),
+    start(3, "server_tool_use", id="s1", name="web_search", input={}),
+    delta(3, "input_json_delta", partial_json='{"query": '),
+    delta(3, "input_json_delta", partial_json='"tides"}'),
+    stop(3),
+    start(4, "web_search_tool_result", tool_use_id="s1", content=[]),
+    stop(4),
+    start(5, "tool_use", id="t1", name="tides", input={}),
+    delta(5, "input_json_delta", partial_json=""),
+    delta(5, "input_json_delta", partial_json='{"day": 3'),
+    delta(5, "input_json_delta", partial_json="}"),
+    stop(5),
+]
+
+
+def test_all_blocks_of_a_message() -> None:
+    reply = fed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic")
+    assert (reply.id, reply.model, reply.reasoning, reply.text) == ("m1", "claude", "The tide turns.", "I look it up.")
+    assert made(reply) == [("t1", "tides", {"day": 3})]
+    assert [p.type for p in reply.payloads] == ["citation", "server_tool_use", "web_search_tool_result"]
+    assert reply.payloads[1].data == {
+        "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}
+    }  # fmt: skip
+    assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(0, "c2ln", False), (1, "ZGF0YQ==", True)]
+    assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "tool_use")
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (7, 12)
+
+
+def test_a_whole_message_is_its_stream() -> None:
+    content: list[Any] = [
+        {"type": "thinking", "thinking": "The tide turns.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+        {"type": "text", "text": "I look it up.", "citations": [{"type": "page_location", "cited_text": "High tide"}]},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
+        {"type": "tool_use", "id": "t1", "name": "tides", "input": {"day": 3}},
+    ]
+    usage = {"input_tokens": 7, "output_tokens": 12}
+    whole: dict[str, Any] = {
+        "type": "message",
+        "id": "m1",
+        "model": "claude",
+        "content": content,
+        "stop_reason": "tool_use",
+        "usage": usage,
+    }
+    streamed = said(fed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
+    found = said(parse_response(whole, "anthropic"))
+    for reply in (streamed, found):
+        for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
+            segment.pop("span")
+    assert found == streamed
+
+
+def test_interleaved_blocks_stay_whole() -> None:
+    reply = fed(
+        [
+            BEGUN,
+            start(0, "thinking", thinking="A"),
+            start(1, "text", text="C"),
+            start(2, "tool_use", id="t", name="f", input={}),
+            start(3, "text", text="E"),
+            delta(2, "input_json_delta", partial_json='{"n"'),
+            delta(0, "thinking_delta", thinking="B"),
+            delta(3, "text_delta", text="F"),
+            delta(1, "text_delta", text="D"),
+            stop(0),
+            delta(2, "input_json_delta", partial_json=": 1}"),
+            stop(2),
+            stop(1),
+            stop(3),
+            *ended(),
+        ],
+        "anthropic",
+    )
+    assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "tool_call", "text"]
+    assert (reply.reasoning, reply.text, made(reply)) == ("AB", "CDEF", [("t", "f", {"n": 1})])
+
+
+def test_a_second_thinking_block_does_not_erase_the_first() -> None:
+    blocks = [start(0, "thinking", thinking="One."), stop(0), start(1, "thinking", thinking="Two."), stop(1)]
+    assert fed([BEGUN, *blocks, *ended()], "anthropic").reasoning == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize(("reason", "status"), [("max_tokens", "truncated"), ("tool_use", "repaired")])
+def test_a_call_that_the_limit_cuts_is_not_repaired(reason: str, status: str) -> None:
+    blocks = [
+        start(0, "tool_use", id="t", name="f", input={}),
+        delta(0, "input_json_delta", partial_json='{"a": 1'),
+        stop(0),
+    ]
+    reply = fed([BEGUN, *blocks, *ended(reason)], "anthropic")
+    assert [segment.status for segment in reply.segments if segment.kind == "tool_call"] == [status]
+
+
+def test_input_that_the_block_begins_with() -> None:
+    blocks = [start(0, "tool_use", id="t", name="f", input={"a": 1}), stop(0)]
+    assert made(fed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
+
+
+def test_what_the_provider_runs_and_never_ends_is_kept() -> None:
+    blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
+    reply = fed([BEGUN, *blocks], "anthropic")
+    assert [(p.type, p.data["input"], p.status) for p in reply.payloads] == [("server_tool_use", '{"q', "truncated")]
+    assert reply.status == "truncated"
+    use = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
+    reply = fed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
+    assert [(p.type, p.data["name"], p.status) for p in reply.payloads] == [("server_tool_use", "code", "truncated")]
+
+
+def test_an_error_of_the_stream() -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r"}
+    reply = fed([BEGUN, start(0, "text", text="So"), error], "anthropic")
+    assert reply.error is not None
+    assert (reply.text, reply.error.type, reply.error.message) == ("So", "overloaded_error", "Overloaded")
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (start(0, "text", text=3), "`content_block.text` is the number 3"),
+        (delta(4, "input_json_delta", partial_json="{"), "a delta of a block that has begun; block 4 has not"),
+        ({"type": "content_block_delta", "index": 0}, "`delta` is missing; expected an object"),
+        ({"type": "message", "content": "Moss"}, "`content` is the text 'Moss'; expected a list"),
+        ({"kind": "message"}, "`type` is missing"),
+    ],
+)
+def test_what_is_no_event_of_anthropic(event: Any, told: str) -> None:
+    with pytest.raises(ProviderFormatError) as caught:
+        Stream("anthropic").feed(event)
+    assert told in str(caught.value)
+
+
+def test_events_come_as_soon_as_they_can() -> None:
+    stream = Stream("anthropic")
+    stream.feed(BEGUN)
+    assert stream.feed(start(0, "thinking", thinking="A")) == [ReasoningDelta("A")]
+    assert stream.feed(delta(0, "thinking_delta", thinking="B")) == [ReasoningDelta("B")]
+    assert stream.feed(start(1, "text", text="C")) == [TextDelta("C")]

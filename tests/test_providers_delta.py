@@ -1,0 +1,150 @@
+"""The small parser of chat chunks: what is new in each, whatever the provider and wherever tags are split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from outspoken import LLMResponseParser, ParsedDelta
+
+
+def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
+    """Thinking and text of a content that comes in pieces."""
+    parser = LLMResponseParser(**options)
+    deltas = [parser.parse_openai({"content": text[i : i + size]}) for i in range(0, len(text), size)]
+    deltas.append(parser.close())
+    thinking, shown = "".join([d.thinking for d in deltas]), "".join([d.text for d in deltas])
+    assert (thinking, shown) == (parser.thinking, parser.text)
+    return thinking, shown
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
+@pytest.mark.parametrize(
+    ("text", "thinking", "shown"),
+    [
+        ("<|im_start|>thinking分析中...<|im_end|>回复内容", "分析中...", "回复内容"),
+        ("<think>思考内容</think>回复内容", "思考内容", "回复内容"),
+        ("<THINK>a</think>b", "a", "b"),
+        ("<thinking>a</thinking>b<think>c</think>d", "ac", "bd"),
+        ("<think_never_used_51bce0>a</think_never_used_51bce0>b", "a", "b"),
+        ("Hello world", "", "Hello world"),
+        ("a < b and <thin air>", "", "a < b and <thin air>"),
+        ("`<think>` opens it", "", "`<think>` opens it"),
+        ("<think>never closed", "never closed", ""),
+        ("a </think> b", "", "a </think> b"),
+    ],
+)
+def test_tags_of_thinking(text: str, thinking: str, shown: str, size: int) -> None:
+    assert joined(text, size) == (thinking, shown)
+
+
+def test_thinking_that_the_prompt_opened() -> None:
+    assert joined("a</think>b", think_prefilled=True) == ("a", "b")
+
+
+def test_a_delta_is_what_is_new() -> None:
+    parser = LLMResponseParser()
+    given = [{"reasoning_content": "Hm"}, {"reasoning_content": "."}, {"content": "Mo"}, {"content": "ss."}]
+    deltas = [parser.parse_openai(delta) for delta in given]
+    assert [(d.thinking, d.text) for d in deltas] == [("Hm", ""), (".", ""), ("", "Mo"), ("", "ss.")]
+    assert (parser.thinking, parser.text) == ("Hm.", "Moss.")
+    both = parser.parse_openai({"reasoning": "A", "content": "B", "thinking": "A"})
+    assert (both.thinking, both.text) == ("A", "B")
+
+
+def _alone(delta: Any) -> Any:
+    return delta
+
+
+def _in_choice(delta: Any) -> Any:
+    return {"delta": delta}
+
+
+def _in_chunk(delta: Any) -> Any:
+    return {"choices": [{"delta": delta}]}
+
+
+def _in_message(delta: Any) -> Any:
+    return {"message": delta}
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [_alone, _in_choice, _in_chunk, _in_message],
+    ids=["delta", "choice", "chunk", "message"],
+)
+def test_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:
+    parser = LLMResponseParser()
+    assert parser.parse_openai(wrap({"content": "Moss", "tool_calls": None})) == ParsedDelta(text="Moss")
+    assert parser.parse_openai(wrap({"content": [{"type": "text", "text": "es"}]})) == ParsedDelta(text="es")
+    assert parser.parse_openai(wrap({"content": None})) == ParsedDelta()
+
+
+def test_calls_come_in_fragments_and_whole() -> None:
+    parser = LLMResponseParser()
+    fragments = [
+        {"index": 0, "id": "a", "function": {"name": "find", "arguments": '{"n"'}},
+        {"index": 0, "function": {"arguments": ": 1}"}},
+    ]
+    first, second = [parser.parse_openai({"tool_calls": [fragment]}) for fragment in fragments]
+    assert first.tool_calls == [
+        {"index": 0, "id": "a", "type": "function", "function": {"name": "find", "arguments": ""}},
+        {"index": 0, "function": {"arguments": '{"n"'}},
+    ]
+    assert second.tool_calls == [{"index": 0, "function": {"arguments": ": 1}"}}]
+    end = parser.parse_openai({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+    assert end.is_complete
+    function = {"name": "find", "arguments": '{"n": 1}'}
+    assert parser.tool_calls == [{"index": 0, "id": "a", "type": "function", "function": function, "status": "ok"}]
+
+
+def test_the_events_of_anthropic() -> None:
+    parser = LLMResponseParser()
+    events = [
+        {"type": "content_block_start", "content_block": {"type": "thinking", "thinking": "A"}},
+        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "B"}},
+        {"type": "content_block_stop"},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "thinking", "thinking": "C"}},
+        {"type": "content_block_stop", "index": 1},
+        {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": "D"}},
+        {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": "E"}},
+        {"type": "content_block_stop", "index": 2},
+        {"type": "content_block_start", "index": 3, "content_block": {"type": "tool_use", "id": "t", "name": "f"}},
+        {"type": "content_block_delta", "index": 3, "delta": {"type": "input_json_delta", "partial_json": '{"a": 1}'}},
+        {"type": "content_block_stop", "index": 3},
+        {"type": "ping"},
+    ]
+    deltas = [parser.parse_anthropic(event) for event in events]
+    assert (parser.thinking, parser.text) == ("ABC", "DE")
+    assert [i for i, d in enumerate(deltas) if d.is_complete] == [2, 4, 7, 10]
+    assert parser.tool_calls[0]["function"] == {"name": "f", "arguments": '{"a": 1}'}
+
+
+def test_parsers_share_nothing_and_reset_forgets() -> None:
+    one, two = LLMResponseParser(), LLMResponseParser()
+    one.parse_chunk({"content": "Moss <thi"})
+    assert two.parse_chunk({"content": "nk>"}).text == "nk>"
+    one.reset()
+    assert (one.text, one.thinking, one.close()) == ("", "", ParsedDelta())
+    assert (
+        one.parse_chunk(
+            {"type": "content_block_start", "content_block": {"type": "text", "text": "a"}}, "anthropic"
+        ).text
+        == "a"
+    )
+    with pytest.raises(ValueError, match="call `reset` between messages"):
+        one.parse_chunk({"content": "b"}, "openai")
+
+
+def test_a_provider_that_is_not_known_is_read_as_openai() -> None:
+    assert LLMResponseParser().parse_chunk({"content": "Moss"}, "nobody").text == "Moss"
+    assert LLMResponseParser().parse_chunk({"content": "Moss"}, "minimax").text == "Moss"
+
+
+def test_has_thinking_tags() -> None:
+    has = LLMResponseParser().has_thinking_tags
+    for text in ("a <think> b", "<THINKING>", "<|im_start|>thinking", "<TINK>", '<think effort="low">'):
+        assert has(text)
+    for text in ("", "Hello world", "</think>", "<|im_end|>", "think", "<thin>", "<thinner>"):
+        assert not has(text)

@@ -1,0 +1,118 @@
+"""Streams of an upstream, told anew without any network: wherever they are split, and whatever is in them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken.serving.chat import ChatStream, Telling
+from outspoken.serving.limits import ServeSettings
+from outspoken.serving.refusals import Refusal
+from tests.serving import chunk, completion, event, written
+
+TEXT = """<think>Hm.</think>Über Moose.
+<tool_call>
+{"name": "find", "arguments": {"title": "Das \\"Moos\\""}}
+</tool_call>"""
+BODY = b"".join(written(TEXT, 40))
+
+
+def telling(**settings: Any) -> Telling:
+    given: dict[str, Any] = {"upstream": "http://upstream", "format": "hermes", **settings}
+    return Telling(ServeSettings(**given), {})
+
+
+def joined(parts: list[Any]) -> tuple[Any, ...]:
+    """What a client makes of chunks: its strings, and why it ends."""
+    content = reasoning = name = arguments = ""
+    reasons: list[str] = []
+    for part in parts:
+        for choice in part["choices"]:
+            delta = choice["delta"]
+            content += delta.get("content") or ""
+            reasoning += delta.get("reasoning_content") or ""
+            for call in delta.get("tool_calls", []):
+                name += call["function"].get("name", "")
+                arguments += call["function"].get("arguments", "")
+            reasons += [choice["finish_reason"]] if choice["finish_reason"] else []
+    return content, reasoning, name, arguments, reasons
+
+
+WHOLE = ("Über Moose.", "Hm.", "find", '{"title": "Das \\"Moos\\""}', ["tool_calls"])
+
+
+def test_split_at_every_byte() -> None:
+    for place in range(len(BODY)):
+        stream = ChatStream(telling())
+        assert joined(stream.feed(BODY[:place]) + stream.feed(BODY[place:]) + stream.close()) == WHOLE
+
+
+def test_byte_by_byte() -> None:
+    stream = ChatStream(telling())
+    parts = [part for place in range(len(BODY)) for part in stream.feed(BODY[place : place + 1])]
+    assert joined(parts + stream.close()) == WHOLE
+
+
+def test_cut_at_every_byte_never_looks_finished() -> None:
+    """Unless all was said but the `[DONE]`."""
+    ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
+    for place in range(ends):
+        stream = ChatStream(telling())
+        parts = stream.feed(BODY[:place])
+        try:
+            parts += stream.close()
+        except Refusal as refusal:
+            parts += stream.leave(refusal)
+            assert "error" in parts.pop()
+        else:
+            assert place >= ends - 1
+            continue
+        assert joined(parts)[-1] == []
+
+
+def test_a_whole_completion_in_place_of_a_stream() -> None:
+    stream = ChatStream(telling())
+    parts = stream.feed(json.dumps(completion({"content": TEXT})).encode())
+    assert joined(parts + stream.close()) == WHOLE
+
+
+KEYS = ["choices", "delta", "message", "content", "tool_calls", "function", "index", "arguments", "name", "usage", "id"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4), max_size=4), st.booleans())
+def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> None:
+    stream = ChatStream(telling())
+    body = event(chunk({"content": "A"})) * begun + b"".join([event(value) for value in values])
+    try:
+        parts = stream.feed(body) + stream.close()
+    except Refusal as refusal:
+        parts = [*stream.leave(refusal), {}]
+    for part in parts:
+        json.dumps(part)
+
+
+@given(JSON)
+def test_whatever_is_answered_is_told_or_refused(value: Any) -> None:
+    body = cast("dict[str, Any]", value) if isinstance(value, dict) else {"choices": value}
+    with suppress(Refusal):
+        json.dumps(telling().whole(body))
+
+
+@pytest.mark.parametrize(
+    "choices", [5, "a", {"a": 1}, [1], ["a"], [None], [{"index": "x"}], [{"delta": 3}], [{"index": []}]]
+)
+def test_choices_that_are_none(choices: Any) -> None:
+    with pytest.raises(Refusal):
+        ChatStream(telling()).feed(event({"id": "x", "choices": choices}))
+    with pytest.raises(Refusal):
+        telling().whole({"choices": choices})
