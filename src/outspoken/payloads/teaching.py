@@ -1,0 +1,2 @@
+def instructions(page): return ""
+def manifest(types, replies): return ""
