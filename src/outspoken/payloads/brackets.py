@@ -20,7 +20,8 @@ class Brackets:
         self.at = at
         self.end: int | None = None
         self.quote = ""
-        self._depth = 0
+        self._open: list[str] = []
+        self._kinds = {"{": 0, "[": 0}
         self._escaped = False
         self._last = ""
 
@@ -49,9 +50,19 @@ class Brackets:
         elif char == '"' or (char == "'" and self._last in _BEFORE_STRING):
             self.quote = char
         elif char in "{[":
-            self._depth += 1
+            self._open.append(char)
+            self._kinds[char] += 1
         elif char in "}]":
-            self._depth -= 1
-            if self._depth <= 0:
-                self.end = behind
+            self._close("{" if char == "}" else "[")
+            self.end = None if self._open else behind
         self._last = char
+
+    def _close(self, opener: str) -> None:
+        """A bracket closes its own kind, and all that was left open in it; or else nothing."""
+        if not self._kinds[opener]:
+            return
+        while self._open:
+            last = self._open.pop()
+            self._kinds[last] -= 1
+            if last == opener:
+                return

@@ -29,6 +29,9 @@ _HEADER = """// format:  {format}
 #: The terminals that stand for the markers, and which of them each takes.
 _TAKES = {"_MARKERS": ("plain", "emphasis", "tolerant"), "_EMPHASISED": ("emphasis", "tolerant"), "_TOLERANT": ("tolerant",)}
 
+#: An expression that matches nothing, and yet has a width.
+_NOTHING = "(?!)x"
+
 #: A marker as the grammar needs it: what is written, how it may be wrapped, whether its case counts.
 Marker = tuple[str, str, bool]
 
@@ -63,7 +66,7 @@ def grammar_text(markers: tuple[Marker, ...]) -> str:
         # the longest first, so that none is cut short by one that it begins with
         taken = sorted([m for m in markers if m[1] in wrappings], key=lambda m: (-len(m[0]), m))
         written = "|".join([_source(m) for m in taken])
-        text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{written or '(?!)'})/")
+        text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{written or _NOTHING})/")
     payloads = "\n".join([f"//   {name} = {_source((name, wrapping, any_case))}" for name, wrapping, any_case in markers])
     return _HEADER.format(format=FORMAT, payloads=payloads) + text
 
