@@ -180,7 +180,9 @@ class Builder(ProseBuilder):
         frame, end = self.frames.pop(), base + m.end(g)
         self.show(end)
         label = "a bracket should follow"
-        self.note("missing-payload", "there is no payload behind this marker", (frame.start, end), "warning", label=label)
+        self.note(
+            "missing-payload", "there is no payload behind this marker", (frame.start, end), "warning", label=label
+        )
         self._ended_at = frame.start
 
     def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:

@@ -33,8 +33,14 @@ class Judge:
     """Says what the payloads of one response are, each once, however often it is asked."""
 
     def __init__(self, page: Page, options: Options, read: Callable[[int, int], str]) -> None:
-        self.page, self.options, self.read = page, options, read
+        self.page, self.options, self._read = page, options, read
+        #: the whole text, once it is there
+        self.raw: str | None = None
         self._checked: dict[Span, Checked] = {}
+
+    def read(self, start: int, end: int) -> str:
+        """The raw text between two offsets."""
+        return self._read(start, end) if self.raw is None else self.raw[start:end]
 
     def check(self, type_: PayloadType, payload: Payload) -> Checked:
         """The payload, checked against its type."""

@@ -27,7 +27,11 @@ _HEADER = """// format:  {format}
 
 """
 #: The terminals that stand for the markers, and which of them each takes.
-_TAKES = {"_MARKERS": ("plain", "emphasis", "tolerant"), "_EMPHASISED": ("emphasis", "tolerant"), "_TOLERANT": ("tolerant",)}
+_TAKES = {
+    "_MARKERS": ("plain", "emphasis", "tolerant"),
+    "_EMPHASISED": ("emphasis", "tolerant"),
+    "_TOLERANT": ("tolerant",),
+}
 
 #: An expression that matches nothing, and yet has a width.
 _NOTHING = "(?!)x"
@@ -67,7 +71,9 @@ def grammar_text(markers: tuple[Marker, ...]) -> str:
         taken = sorted([m for m in markers if m[1] in wrappings], key=lambda m: (-len(m[0]), m))
         written = "|".join([_source(m) for m in taken])
         text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{written or _NOTHING})/")
-    payloads = "\n".join([f"//   {name} = {_source((name, wrapping, any_case))}" for name, wrapping, any_case in markers])
+    payloads = "\n".join(
+        [f"//   {name} = {_source((name, wrapping, any_case))}" for name, wrapping, any_case in markers]
+    )
     return _HEADER.format(format=FORMAT, payloads=payloads) + text
 
 

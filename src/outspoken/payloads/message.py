@@ -13,8 +13,8 @@ class Message:
 
     `text` takes more text and returns what of the message is certain by now; `cut` says that something was taken out.
     White space at both ends is left out. Where something was taken out, one blank line is left if there was one on
-    either side, else one line break if there was one, else one space (none before a full stop that followed at once); the
-    indent of the line behind it stays. All other white space is kept.
+    either side, else one line break if there was one, else one space; before a full stop and the like that stood close
+    to it, none. The indent of the line behind it stays, and so does all other white space.
 
     `lead` is what stood before the payload on its line: a list's bullet, a heading's marks. It goes with the payload if
     the payload was all of the line, and stays if text follows on it.

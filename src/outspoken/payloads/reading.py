@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from outspoken.automaton import Automaton
 from outspoken.construct import construct
@@ -79,27 +79,30 @@ def partial_json(text: str, settings: Settings) -> Any:
 class PayloadMachine(Machine):
     """Also finds where a broken payload ends: at its last bracket, or at the next marker."""
 
-    builder: PayloadBuilder
     _brackets: Brackets | None = None
     #: the first marker that stood in what may have been a string of the broken payload
     _skipped: int | None = None
 
+    @property
+    def _payloads(self) -> PayloadBuilder:
+        return cast("PayloadBuilder", self.builder)
+
     def begun(self) -> tuple[Frame, str] | None:
         """The payload that is being read, and what there is of its JSON so far."""
-        frame = self.builder.payload_frame()
+        frame = self._payloads.payload_frame()
         if frame is None or self._island is None:
             return None
         return frame, "".join(self._island.pieces)
 
     def _damaged(self, at: int) -> Damage | None:
-        frame = self.builder.payload_frame()
+        frame = self._payloads.payload_frame()
         if frame is None:
             return super()._damaged(at)
         return Damage(frame.start, self.automaton.home, None, at, True, False)
 
     def _as_text(self, after: int) -> bool:
         """A payload is never text: it is broken."""
-        frame = self.builder.payload_frame()
+        frame = self._payloads.payload_frame()
         if frame is None:
             return super()._as_text(after)
         self._damage = self._damaged(after)
@@ -107,7 +110,7 @@ class PayloadMachine(Machine):
         return True
 
     def _skip(self, damage: Damage, *, final: bool) -> bool:
-        frame = self.builder.payload_frame()
+        frame = self._payloads.payload_frame()
         if frame is None:
             return super()._skip(damage, final=final)
         found = self._extent(damage, final=final)
@@ -121,7 +124,7 @@ class PayloadMachine(Machine):
         told = closed or self.proven
         if self.builder.cap != "none" and self._may_try(damage.at) and self._salvage(damage, end, closed=told):
             return True
-        self.builder.lose(frame, end, "invalid" if closed else "truncated")
+        self._payloads.lose(frame, end, "invalid" if closed else "truncated")
         self.config = self.automaton.home
         self.rewind(end)
         self.marked = True
@@ -203,7 +206,7 @@ class PayloadReading(Reading):
     def _reply(self, raw: str) -> Reply:
         """The reply, with the payloads that stand and the message without them."""
         read = super()._reply(raw)
-        self.judge.read = lambda start, end: raw[start:end]
+        self.judge.raw = raw
         first = None
         if self.options.precedence == "registration":
             first = chosen(self.judge, [s for s in read.segments if isinstance(s, Payload)])

@@ -87,7 +87,9 @@ class PayloadRegistry:
             found: Any = loaded if isinstance(loaded, PayloadType) or not callable(loaded) else loaded()
             for one in [found] if isinstance(found, PayloadType) else found:
                 if not isinstance(one, PayloadType):
-                    raise ValueError(f"the entry point `{point.name}` of `{group}` gives {one!r}, which is no PayloadType")
+                    raise ValueError(
+                        f"the entry point `{point.name}` of `{group}` gives {one!r}, which is no PayloadType"
+                    )
                 added.append(self.add(one))
         return added
 

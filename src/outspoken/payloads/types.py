@@ -71,11 +71,13 @@ class PayloadType(_More):
             raise ValueError(f"`{self.name}` is no name of a payload; it is made of letters, digits and `_`")
         if not _MARKER.fullmatch(self.marker):
             raise ValueError(
-                f"`{self.marker}` is no marker; it begins with a letter, and is made of letters, digits, `_`, `-` and `.`"
+                f"`{self.marker}` is no marker; it is a letter, and then letters, digits, `_`, `-` and `.`"
             )
         for key, given, known in (("kind", self.kind, _KINDS), ("wrapping", self.wrapping, _WRAPPINGS)):
             if given not in known:
-                raise ValueError(f"`{key}` of `{self.name}` is {given!r}; expected one of {', '.join(map(repr, known))}")
+                raise ValueError(
+                    f"`{key}` of `{self.name}` is {given!r}; expected one of {', '.join(map(repr, known))}"
+                )
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any] | None:

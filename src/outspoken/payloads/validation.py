@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -72,7 +73,7 @@ def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, 
     if not isinstance(data, dict):
         findings.append(Finding("wrong-kind", "an object is asked for, and this is an array"))
         return data, False
-    return data, True  # pyright: ignore[reportUnknownVariableType]
+    return cast("Any", data), True
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
@@ -103,7 +104,7 @@ def _validated(
         if not wrong:
             kept.append(item)
             values.append(value)
-    return Checked(is_sound, kept, values, findings) if is_sound or not strict else Checked(False, data, None, findings)
+    return Checked(False, data, None, findings) if strict and not is_sound else Checked(True, kept, values, findings)
 
 
 def _one(
@@ -113,20 +114,32 @@ def _one(
     try:
         value = adapter.validate_python(data, context=context)
     except ValidationError as error:
-        return data, None, _wrong(error, at)
+        return data, None, _wrong(error, data, at)
     dumped = adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
     return _coerced(data, dumped, at, findings), value, []
 
 
-def _wrong(error: ValidationError, at: tuple[int | str, ...]) -> list[str]:
+def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list[str]:
     """What pydantic says is wrong, each with its place."""
     found: list[str] = []
     for one in error.errors(include_url=False):
         raised = one.get("ctx", {}).get("error")
         said = raised.rules if isinstance(raised, BrokenRules) else [one["msg"].removeprefix("Value error, ")]
-        place = _place((*at, *one["loc"]))
+        place = _place((*at, *_followed(one["loc"], data)))
         found += [f"`{place}`: {rule}" if place else rule for rule in said]
     return found
+
+
+def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
+    """A path of pydantic's without the steps that lead nowhere in the data, as the tag of a union does."""
+    for number, step in enumerate(path, 1):
+        if is_dict(data) and step in data:
+            data = data[str(step)]
+        elif is_list(data) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        elif number < len(path):
+            continue
+        yield step
 
 
 def _place(path: tuple[int | str, ...]) -> str:
@@ -142,9 +155,12 @@ def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[F
     if is_dict(data) and is_dict(dumped):
         return {k: _coerced(v, dumped[k], (*at, k), findings) if k in dumped else v for k, v in data.items()}
     if is_list(data) and is_list(dumped) and len(data) == len(dumped):
-        return [_coerced(one, other, (*at, i), findings) for i, (one, other) in enumerate(zip(data, dumped, strict=True))]
+        return [
+            _coerced(one, other, (*at, i), findings) for i, (one, other) in enumerate(zip(data, dumped, strict=True))
+        ]
     plain = (str, int, float, bool, type(None))
-    if type(data) is type(dumped) and data == dumped or not (type(data) in plain and type(dumped) in plain):
+    is_same = type(data) is type(dumped) and data == dumped
+    if is_same or not (type(data) in plain and type(dumped) in plain):
         return data
     findings.append(Finding("coerced-value", f"`{_place(at)}` is {data!r}, and was read as {dumped!r}"))
     return dumped
