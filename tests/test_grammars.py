@@ -17,7 +17,8 @@ from tools.checkout import Checkout
 
 HOUSE = Checkout()
 NAMES = HOUSE.names()
-SOURCES = sorted(Path(outspoken.__file__).parent.rglob("*.py"))
+PACKAGE = Path(outspoken.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 #: Formats whose names are also words of their own.
 WORDS = {"text", "json"}
@@ -51,7 +52,7 @@ def strings(tree: ast.AST) -> Iterator[ast.Constant]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 def test_no_format_is_named_in_python(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
     for node in strings(tree):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -63,17 +63,17 @@ def check(type_: PayloadType, data: Any, page: Page, level: Validation) -> Check
 def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, bool]:
     """The data as the object or array that the type asks for, and whether it is that."""
     if type_.kind == "array":
-        if isinstance(data, dict):
-            findings.append(Finding("wrapped-object", "an array is asked for; the object was read as its one item"))
-            return [data], True
-        return data, isinstance(data, list)
-    if is_list(data) and len(data) == 1 and isinstance(data[0], dict):
+        if is_list(data):
+            return data, True
+        findings.append(Finding("wrapped-object", "an array is asked for; the object was read as its one item"))
+        return [data], True
+    if is_dict(data):
+        return data, True
+    if is_list(data) and len(data) == 1 and is_dict(data[0]):
         findings.append(Finding("unwrapped-array", "an object is asked for; it was taken out of an array"))
         return data[0], True
-    if not isinstance(data, dict):
-        findings.append(Finding("wrong-kind", "an object is asked for, and this is an array"))
-        return data, False
-    return cast("Any", data), True
+    findings.append(Finding("wrong-kind", "an object is asked for, and this is an array"))
+    return data, False
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
