@@ -14,7 +14,7 @@ from tests.payload_streams import read
 CASES = Path(__file__).resolve().parents[2] / "shared" / "conformance" / "gui" / "marker_cases.jsonl"
 ALIKE = Options(validation="off")
 
-P = {"mode": "create", "operations": []}
+P: dict[str, Any] = {"mode": "create", "operations": []}
 A = [{"label": "A", "value": "a"}]
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from outspoken import (
     Done,
+    Event,
     LimitError,
     PayloadParsed,
     PayloadRegistry,
@@ -21,7 +22,7 @@ from outspoken import (
     Settings,
     StreamClosedError,
 )
-from outspoken.payloads import Options, grammar, registry
+from outspoken.payloads import Options, TypedPayload, grammar, registry
 from outspoken.payloads.tables import TYPES, tables_registry
 
 
@@ -195,11 +196,12 @@ def test_asynchronous_chunks() -> None:
         for chunk in ("Hi FER", 'RY: {"harbour": "Ystad", ', '"seats": 3}'):
             yield chunk
 
-    async def collect() -> list[Any]:
+    async def collect() -> list[Event]:
         return [event async for event in PayloadRegistry([FERRY]).astream(chunks())]
 
-    parsed = [event.payload.value for event in asyncio.run(collect()) if isinstance(event, PayloadParsed)]
-    assert parsed == [Ferry(harbour="Ystad", seats=3)]
+    (parsed,) = [event.payload for event in asyncio.run(collect()) if isinstance(event, PayloadParsed)]
+    assert isinstance(parsed, TypedPayload)
+    assert parsed.value == Ferry(harbour="Ystad", seats=3)
 
 
 def test_a_text_over_the_limit() -> None:
