@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import PayloadRegistry, PayloadType
+from outspoken import PayloadRegistry, PayloadType, Settings
 from outspoken.payloads import Options
 from tests.payload_streams import read
 
@@ -233,6 +233,13 @@ def test_nothing_is_repaired_where_that_is_not_wanted() -> None:
 def test_a_prompt_that_opened_the_reasoning() -> None:
     reply = read(REGISTRY, f"CARD: {P}\n</think>\nHi\nCARD: {Q}", prefix="<think>\n")
     assert (reply.reasoning, reply.text, [one.data for one in reply.payloads]) == (f"CARD: {P}", "Hi", [FERN])
+
+
+def test_what_is_too_deep_or_too_long_is_text() -> None:
+    deep = f"Hi\nTIPS: {'[' * 40}{']' * 40} bye"
+    reply = read(REGISTRY, deep, settings=Settings(max_depth=32))
+    assert (reply.text, reply.payloads, [one.code for one in reply.diagnostics]) == (deep, [], ["broken-payload"])
+    assert len(REGISTRY.parse(deep, settings=Settings(max_depth=41)).payloads) == 1
 
 
 def test_text_blocks_are_one_text() -> None:

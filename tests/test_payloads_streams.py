@@ -113,11 +113,11 @@ def test_no_marker_and_no_json_is_ever_sent() -> None:
 
 
 def test_suggestions_wait_for_the_end_where_a_payload_may_drop_them() -> None:
-    how = {"options": Options(suggestions_with_proposal="drop")}
-    parser = REGISTRY.parser(**how)
+    options = Options(suggestions_with_proposal="drop")
+    parser = REGISTRY.parser(options=options)
     assert parser.feed('TIPS: ["a"] Hi') == [TextDelta("Hi")]
     assert [type(event).__name__ for event in parser.close()] == ["PayloadParsed", "Done"]
-    parser = REGISTRY.parser(**how)
+    parser = REGISTRY.parser(options=options)
     parser.feed('TIPS: ["a"]\nCARD: {}')
     assert [type(event).__name__ for event in parser.close()] == ["Done"]
 

@@ -45,7 +45,7 @@ def test_a_value_is_an_instance_of_the_model() -> None:
     assert "value" not in one.model_dump()
 
 
-WRONG_SCHEMA = [
+WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({**CREATE, "mode": "replace"}, "`mode`: Input should be 'create' or 'update'"),
     ({**CREATE, "operations": []}, "`operations`: List should have at least 1 item after validation, not 0"),
     ({**CREATE, "operations": [*CREATE["operations"], {"action": "remove", "column_id": "c"}]},
@@ -94,7 +94,7 @@ def update(*operations: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"mode": "update", "operations": list(operations), **more}
 
 
-ODD = [
+ODD: list[tuple[str, Any, str]] = [
     ("SCHEMA_PROPOSAL:", update(ADD, sample_rows=[{}]), "`sample_rows` is not used in an update"),
     ("SCHEMA_PROPOSAL:", {**CREATE, "sample_rows": [{"Name": "x"}]}, "2 or 3 `sample_rows` are asked for"),
     ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {}}), "the changes of `c` are empty"),
