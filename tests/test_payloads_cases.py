@@ -84,6 +84,13 @@ TEXT = [
     Case("fence of JSON", f"```json\nCARD: {P}\n```", f"```json\nCARD: {P}\n```"),
     Case("tildes", f"~~~\nCARD: {P}\n~~~", f"~~~\nCARD: {P}\n~~~"),
     Case("reasoning", f"<think>CARD: {P}</think>\n\nHi", "Hi"),
+    Case(
+        "fence that counts",
+        f"So:\n```\nCARD: {P}\nx\n```",
+        "So:\n```\nx\n```",
+        CARD,
+        options=Options(markers_in_fences=True),
+    ),
     Case("no colon", f"CARD {P}", f"CARD {P}"),
     Case("bullets", "TIPS:\n- a\n- b", "TIPS:\n- a\n- b", {}, ("missing-payload",)),
     Case("a link", 'TIPS: see [docs] ["a"]', 'TIPS: see [docs] ["a"]', {}, ("missing-payload",)),

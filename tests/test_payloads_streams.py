@@ -90,6 +90,14 @@ def test_text_is_sent_as_soon_as_it_can_be_no_marker(text: str) -> None:
     assert parser.reply.text == text
 
 
+@pytest.mark.parametrize("unit", ["- ", "> > # 1. ", "**", "CARD: \n", "- **CARD**   :", "- __CARD", "CARD: ```js\n "])
+def test_of_what_could_go_on_for_ever_little_is_held(unit: str) -> None:
+    parser, sent = REGISTRY.parser(), 0
+    for number, char in enumerate(unit * 100, 1):
+        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
+        assert number - sent <= 32
+
+
 def test_a_payload_comes_with_its_last_bracket_and_the_text_goes_on_at_once() -> None:
     parser = REGISTRY.parser()
     assert parser.feed('Hi CARD: {"a": 1') == [TextDelta("Hi")]

@@ -36,6 +36,9 @@ _TAKES = {
 #: An expression that matches nothing, and yet has a width.
 _NOTHING = "(?!)x"
 
+#: The rules of what markers do not count in.
+_CODE = "code | tildes | "
+
 #: A marker as the grammar needs it: what is written, how it may be wrapped, whether its case counts.
 Marker = tuple[str, str, bool]
 
@@ -47,23 +50,26 @@ def markers_of(types: Iterable[PayloadType]) -> tuple[Marker, ...]:
     return tuple(sorted({(one.marker, one.wrapping, one.any_case) for one in types}))
 
 
-def automaton_of(markers: tuple[Marker, ...], *, lenient: bool) -> Automaton:
-    """The automaton for some markers, made once in a process. Any thread may ask."""
+def automaton_of(markers: tuple[Marker, ...], *, lenient: bool, in_code: bool = False) -> Automaton:
+    """The automaton for some markers, made once in a process; with `in_code` they count in code samples, too.
+
+    Any thread may ask.
+    """
     with _compiling:
-        return _automaton(markers, lenient)
+        return _automaton(markers, lenient, in_code)
 
 
 @lru_cache(maxsize=128)
-def _automaton(markers: tuple[Marker, ...], lenient: bool) -> Automaton:
-    return Automaton(_tables(markers), LENIENCE if lenient else None)
+def _automaton(markers: tuple[Marker, ...], lenient: bool, in_code: bool) -> Automaton:
+    return Automaton(_tables(markers, in_code), LENIENCE if lenient else None)
 
 
 @lru_cache(maxsize=64)
-def _tables(markers: tuple[Marker, ...]) -> Tables:
-    return compile_text(grammar_text(markers), own_folder() / "shared" / "payloads.lark")
+def _tables(markers: tuple[Marker, ...], in_code: bool) -> Tables:
+    return compile_text(grammar_text(markers, in_code=in_code), own_folder() / "shared" / "payloads.lark")
 
 
-def grammar_text(markers: tuple[Marker, ...]) -> str:
+def grammar_text(markers: tuple[Marker, ...], *, in_code: bool = False) -> str:
     """The text of the grammar for some markers."""
     text = (own_folder() / "shared" / "payloads.lark").read_text("utf-8")
     for terminal, wrappings in _TAKES.items():
@@ -71,6 +77,8 @@ def grammar_text(markers: tuple[Marker, ...]) -> str:
         taken = sorted([m for m in markers if m[1] in wrappings], key=lambda m: (-len(m[0]), m))
         written = "|".join([_source(m) for m in taken])
         text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{written or _NOTHING})/")
+    if in_code:
+        text = text.replace(_CODE, "")
     payloads = "\n".join(
         [f"//   {name} = {_source((name, wrapping, any_case))}" for name, wrapping, any_case in markers]
     )

@@ -30,6 +30,8 @@ class Options:
     type was registered first. `suggestions_with_proposal="drop"` leaves out what stands `beside` where there is a
     payload that is not; in a stream, it is then held until the end.
 
+    `markers_in_fences` lets markers count in code samples, too, where they are text otherwise.
+
     Raises ValueError for a value that is none of these.
     """
 
@@ -39,6 +41,7 @@ class Options:
     extra: Extra = "strip"
     precedence: Literal["text", "registration"] = "text"
     suggestions_with_proposal: Literal["keep", "drop"] = "keep"
+    markers_in_fences: bool = False
 
     def __post_init__(self) -> None:
         for key, known in _CHOICES.items():

@@ -196,7 +196,7 @@ class PayloadReading(Reading):
 
     def automaton(self, format: str, *, lenient: bool) -> Automaton:
         """The automaton of the page's markers."""
-        return automaton_of(self._markers, lenient=lenient)
+        return automaton_of(self._markers, lenient=lenient, in_code=self.options.markers_in_fences)
 
     def begun(self) -> tuple[str, str] | None:
         """The marker of the payload that is being read, and what there is of its JSON so far."""
