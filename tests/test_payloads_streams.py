@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, TextDelta
+from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, Settings, TextDelta
 from outspoken.payloads import Options
 from outspoken.payloads.brackets import Brackets
 from outspoken.payloads.message import Message
@@ -111,6 +111,22 @@ def test_a_broken_payload_is_text_with_its_last_bracket() -> None:
     parser.feed("Hi CARD: {bad, {worse}")
     said = parser.feed("} and")
     assert "".join([event.text for event in said if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
+
+
+def test_a_broken_payload_is_held_no_longer_than_is_allowed() -> None:
+    settings = Settings(max_hold=60)
+    text = 'Hi CARD: {"a": "no quote}\n' + "and more text " * 10 + 'TIPS: ["a"]'
+    whole = REGISTRY.parse(text, settings=settings)
+    for size in (1, 7, 40, 400):
+        check_chunks(
+            REGISTRY, [text[at : at + size] for at in range(0, len(text), size)], None, whole, settings=settings
+        )
+    assert (whole.text + ' TIPS: ["a"]', [one.type for one in whole.payloads]) == (text, ["tips"])
+    parser, sent = REGISTRY.parser(settings=settings), 0
+    for number, char in enumerate(text[:-12], 1):
+        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
+        assert number - sent <= 80
+    assert REGISTRY.parse(text).text == whole.text
 
 
 def test_no_marker_and_no_json_is_ever_sent() -> None:

@@ -122,7 +122,8 @@ class PayloadMachine(Machine):
         self.pos = end - self.base
         self._spent += end - damage.start
         told = closed or self.proven
-        if self.builder.cap != "none" and self._may_try(damage.at) and self._salvage(damage, end, closed=told):
+        may_try = self.builder.cap != "none" and self._may_try(damage.at) and end < self._most(damage)
+        if may_try and self._salvage(damage, end, closed=told):
             return True
         self._payloads.lose(frame, end, "invalid" if closed else "truncated")
         self.config = self.automaton.home
@@ -136,9 +137,11 @@ class PayloadMachine(Machine):
         while brackets.end is None:
             match = self._marker_from(damage, brackets.at, final=final)
             stop = self.base + (len(self.buffer) if match is None else match.start())
-            brackets.run(self.slice(brackets.at, stop))
+            brackets.run(self.slice(brackets.at, min(stop, self._most(damage))))
             if brackets.end is not None:
                 break
+            if brackets.at >= self._most(damage):
+                return self._most(damage), False
             if match is None or match.partial:
                 if final:
                     return (self.base + len(self.buffer), False) if self._skipped is None else (self._skipped, True)
@@ -147,8 +150,12 @@ class PayloadMachine(Machine):
                 return stop, True
             self._skipped = stop if self._skipped is None else self._skipped
             self._spent += match.end() - match.start()
-            brackets.run(self.slice(brackets.at, max(self.base + match.end(), stop + 1)))
+            brackets.run(self.slice(brackets.at, min(max(self.base + match.end(), stop + 1), self._most(damage))))
         return self._with_closers(damage, brackets.end, final=final)
+
+    def _most(self, damage: Damage) -> int:
+        """Up to where a broken payload is held, at most."""
+        return damage.at + self.builder.settings.max_hold
 
     def _marker_from(self, damage: Damage, at: int, *, final: bool) -> Any:
         """The next marker of the format from an offset on, or what may become one."""
