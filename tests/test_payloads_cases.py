@@ -50,6 +50,9 @@ SPELLED = [
     Case("bold, blank before the colon", f"**CARD** : {P}", "", CARD),
     Case("bold that is not closed", f"**CARD: {P} bye", "bye", CARD),
     Case("bold round all of it", f"**CARD: {P}** bye", "bye", CARD),
+    Case("bold that another one follows", f"**CARD: {P} **bye**", "**bye**", CARD),
+    Case("bold closed behind a blank", f"**CARD: **{P} bye", "bye", CARD),
+    Case("bold round the JSON", f"CARD: **{P}** bye", "bye", CARD),
     Case("bold behind it is not its own", f"CARD: {P} **bye**", "**bye**", CARD),
     Case("stars behind a closed marker stay", f"**CARD:** {P} *bye*", "*bye*", CARD),
     Case("bold list", 'Done.\n**TIPS:**\n["a"]', "Done.", {"tips": ["a"]}),
@@ -100,6 +103,7 @@ TEXT = [
 
 AROUND = [
     Case("fence round it", f"CARD:\n```json\n{P}\n```\nbye", "bye", CARD),
+    Case("fence on one line", f"CARD: ```json {P}``` bye", "bye", CARD),
     Case("fence that is not closed", f"CARD:\n```\n{P}\nbye", "bye", CARD),
     Case("fence and bold", f"**CARD:\n```\n{P}\n```**\nbye", "bye", CARD),
     Case("heading", f"### CARD: {P}", "", CARD),
