@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, Settings, TextDelta
+from outspoken.explain import event_line
 from outspoken.payloads import Options
 from outspoken.payloads.brackets import Brackets
 from outspoken.payloads.message import Message
@@ -172,6 +173,15 @@ def test_previews_are_only_of_what_may_stand() -> None:
     assert previews(f"CARD_DECK: {long}", "decks") != []
     assert len(previews(f"CARD: {long}\nCARD: {long}")) == len(previews(f"CARD: {long}"))
     assert not [e for e in events_of(REGISTRY, f"CARD: {long}", None) if isinstance(e, PayloadPreview)]
+
+
+def test_events_of_payloads_as_lines() -> None:
+    text = 'CARD: {"title": "a long title of moss"}\nTIPS: {bad} ["a'
+    lines = [event_line(event) for event in events_of(REGISTRY, text, None, previews=True)]
+    assert lines[0].startswith("PayloadPreview     card {")
+    assert 'PayloadParsed      card {"title": "a long title of moss"}' in lines
+    assert "PayloadUnfinished  tips null" in lines
+    assert lines[-1] == "Done               payloads, invalid"
 
 
 # what it costs
