@@ -87,12 +87,10 @@ class PayloadMachine(Machine):
     def _payloads(self) -> PayloadBuilder:
         return cast("PayloadBuilder", self.builder)
 
-    def begun(self) -> tuple[Frame, str] | None:
-        """The payload that is being read, and what there is of its JSON so far."""
+    def begun(self) -> tuple[Frame, int] | None:
+        """The payload that is being read, and the offset where its JSON begins."""
         frame = self._payloads.payload_frame()
-        if frame is None or self._island is None:
-            return None
-        return frame, "".join(self._island.pieces)
+        return None if frame is None or self._island is None else (frame, self._island.begun)
 
     def _damaged(self, at: int) -> Damage | None:
         frame = self._payloads.payload_frame()
@@ -205,10 +203,12 @@ class PayloadReading(Reading):
         """The automaton of the page's markers."""
         return automaton_of(self._markers, lenient=lenient, in_code=self.options.markers_in_fences)
 
-    def begun(self) -> tuple[str, str] | None:
-        """The marker of the payload that is being read, and what there is of its JSON so far."""
+    def begun(self) -> tuple[str, int, int] | None:
+        """The marker of the payload that is being read, and the offsets between which there is JSON of it so far."""
         found = self._machine.begun()
-        return None if found is None else (self._builder.header.payload(found[0].name or ""), found[1])
+        if found is None:
+            return None
+        return self._builder.header.payload(found[0].name or ""), found[1], self._machine.length
 
     def _reply(self, raw: str) -> Reply:
         """The reply, with the payloads that stand and the message without them."""

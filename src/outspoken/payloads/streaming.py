@@ -116,9 +116,11 @@ class PayloadStream:
         begun = self._reading.begun() if self._previews else None
         if begun is None:
             return []
-        marker, text = begun
+        marker, start, end = begun
         type_ = self._reading.page.of(marker)
-        if type_ is None or not self._finisher.has_place(type_) or len(text) < self._seen + _MORE:
+        length = end - start
+        if type_ is None or not self._finisher.has_place(type_) or length < self._seen + _MORE:
             return []
-        self._seen = len(text) + len(text) // _SHARE
+        self._seen = length + length // _SHARE
+        text = self._reading.judge.read(start, end)
         return [PayloadPreview(type_.name, partial_json(text, self._reading.settings))]
