@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, cast
 
-from outspoken.automaton import Automaton
+from outspoken.automaton import Automaton, Config
 from outspoken.construct import construct
 from outspoken.deeds import ActionBuilder
 from outspoken.events import Event, PayloadUnfinished
@@ -15,8 +16,9 @@ from outspoken.notes import placed
 from outspoken.pending import Frame
 from outspoken.reading import OnError, Reading
 from outspoken.replies import STATUSES, Payload, Reply, Status
-from outspoken.resync import Damage
+from outspoken.resync import Damage, Resync
 from outspoken.settings import Settings
+from outspoken.tables import Terminal
 
 from .brackets import Brackets
 from .finishing import Finisher, Judge, chosen
@@ -76,6 +78,17 @@ def partial_json(text: str, settings: Settings) -> Any:
     return found[0].value if found else None
 
 
+@lru_cache(maxsize=128)
+def openers(automaton: Automaton) -> Resync:
+    """What opens another payload, or reasoning: a broken payload ends before it."""
+    home = automaton.home
+    found: dict[str, tuple[Terminal, Config, bool]] = {}
+    for step in (home.free.target if home.free else home).markers:
+        if ("begin", "payload") in step.after or ("begin", "think") in step.after:
+            found[step.terminal.regex] = (step.terminal, home, False)
+    return Resync(found)
+
+
 class PayloadMachine(Machine):
     """Also finds where a broken payload ends: at its last bracket, or at the next marker."""
 
@@ -96,7 +109,9 @@ class PayloadMachine(Machine):
         frame = self._payloads.payload_frame()
         if frame is None:
             return super()._damaged(at)
-        return Damage(frame.start, self.automaton.home, None, at, True, False)
+        damage = Damage(frame.start, self.automaton.home, None, at, True, False)
+        damage.sync = openers(self.automaton)
+        return damage
 
     def _as_text(self, after: int) -> bool:
         """A payload is never text: it is broken."""
