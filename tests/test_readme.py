@@ -24,7 +24,8 @@ README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TO
 VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
 PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
-WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOP / "tools" / "README.md")
+PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
+WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOP / "tools" / "README.md", PAYLOADS)
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
@@ -38,7 +39,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 EXAMPLES = {
     f"{path.parent.name if path != README else 'top'}-{number}": block
-    for path in (README, NOTATION, SOURCE, PROVIDERS)
+    for path in (README, NOTATION, SOURCE, PROVIDERS, PAYLOADS)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 
@@ -55,11 +56,17 @@ def test_an_example_prints_what_it_says(name: str) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 6
-    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE, PROVIDERS))
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE, PROVIDERS, PAYLOADS))
 
 
 def test_the_first_example_is_short() -> None:
     assert len(EXAMPLES["top-1"].splitlines()) <= 14
+
+
+def test_a_payload_of_ones_own_is_short() -> None:
+    lines = [line for line in EXAMPLES["payloads-1"].splitlines() if line.strip() and not line.startswith("#>")]
+    assert "PayloadType(" in EXAMPLES["payloads-1"]
+    assert len(lines) <= 15
 
 
 READ_IT = """
@@ -104,7 +111,8 @@ def test_every_field_of_the_header_is_explained() -> None:
 
 def test_every_module_is_in_the_code_map() -> None:
     text = SOURCE.read_text("utf-8")
-    modules = [path.stem for path in (TOP / "src" / "outspoken").glob("*.py")]
+    package = TOP / "src" / "outspoken"
+    modules = [path.stem for path in (*package.glob("*.py"), *PAYLOADS.parent.glob("*.py"))]
     assert [name for name in sorted(modules) if f"`{name}`" not in text] == []
 
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         Done,
         Event,
         PayloadParsed,
+        PayloadPreview,
+        PayloadUnfinished,
         ReasoningDelta,
         TextDelta,
         ToolCallDelta,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from .messages import parse_message
     from .page import PageContext, PageElement
     from .page_actions import parse_action, parse_actions
+    from .payloads import PayloadRegistry, PayloadType
     from .points import Box, Point, Screen
     from .processed import Processed, RetryRequest
     from .processing import ResponseProcessor
@@ -112,6 +115,8 @@ _HOMES = {
         "Done",
         "Event",
         "PayloadParsed",
+        "PayloadPreview",
+        "PayloadUnfinished",
         "ReasoningDelta",
         "TextDelta",
         "ToolCallDelta",
@@ -125,6 +130,7 @@ _HOMES = {
     "messages": ["parse_message"],
     "page": ["PageContext", "PageElement"],
     "page_actions": ["parse_action", "parse_actions"],
+    "payloads": ["PayloadRegistry", "PayloadType"],
     "points": ["Box", "Point", "Screen"],
     "processed": ["Processed", "RetryRequest"],
     "processing": ["ResponseProcessor"],
@@ -193,6 +199,10 @@ __all__ = [
     "ParserConfig",
     "Payload",
     "PayloadParsed",
+    "PayloadPreview",
+    "PayloadRegistry",
+    "PayloadType",
+    "PayloadUnfinished",
     "Point",
     "Processed",
     "ProviderError",

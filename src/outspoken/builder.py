@@ -175,6 +175,16 @@ class Builder(ProseBuilder):
         if not self.frames:
             self.settle(frame, end)
 
+    def end_mention(self, arg: str, m: Any, g: int, base: int) -> None:
+        """The marker of a payload is text where no payload follows it."""
+        frame, end = self.frames.pop(), base + m.end(g)
+        self.show(end)
+        label = "a bracket should follow"
+        self.note(
+            "missing-payload", "there is no payload behind this marker", (frame.start, end), "warning", label=label
+        )
+        self._ended_at = frame.start
+
     def end_payload(self, arg: str, m: Any, g: int, base: int) -> None:
         """A marker payload is complete."""
         self.flush()
@@ -211,6 +221,11 @@ class Builder(ProseBuilder):
     def name(self, arg: str, m: Any, g: int, base: int) -> None:
         """The name of the call, action or payload."""
         self.frames[-1].name = m[g]
+
+    def field_odd(self, arg: str, m: Any, g: int, base: int) -> None:
+        """Markup is read that is not quite as the format writes it."""
+        span = (self.frames[-1].start, base + m.end(g))
+        self.note("odd-marker", "the marker is not written as it should be, and was read anyway", span, "warning")
 
     def field_content(self, arg: str, m: Any, g: int, base: int) -> None:
         """The text of an envelope."""

@@ -7,7 +7,7 @@ unfinished (`ToolCallUnfinished`), and text that was sent stays text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .actions import Action
@@ -95,6 +95,25 @@ class PayloadParsed:
 
 
 @dataclass(slots=True)
+class PayloadPreview:
+    """What is there so far of a marker payload that is still coming; not validated, and the next one replaces it.
+
+    A registry's stream sends these where they are asked for. Nothing is to be done with it but show it: the payload may
+    still break off, or turn out to be none.
+    """
+
+    type: str
+    data: Any
+
+
+@dataclass(slots=True)
+class PayloadUnfinished:
+    """A marker payload never ended, or cannot be read; `payload.status` says which. It must not be used."""
+
+    payload: Payload
+
+
+@dataclass(slots=True)
 class Done:
     """The response has ended; this is all of it."""
 
@@ -112,5 +131,7 @@ Event = (
     | ActionParsed
     | ActionUnfinished
     | PayloadParsed
+    | PayloadPreview
+    | PayloadUnfinished
     | Done
 )

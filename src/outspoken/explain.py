@@ -17,6 +17,8 @@ from .events import (
     Done,
     Event,
     PayloadParsed,
+    PayloadPreview,
+    PayloadUnfinished,
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
@@ -78,7 +80,9 @@ def event_line(event: Event) -> str:
         said = f"{event.index} {_json(event.text)}"
     elif isinstance(event, (ActionParsed, ActionUnfinished)):
         said = f"{event.action.name} {_json(_fields(event.action))}"
-    elif isinstance(event, PayloadParsed):
+    elif isinstance(event, PayloadPreview):
+        said = f"{event.type} {_json(event.data)}"
+    elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
         said = f"{event.payload.type} {_json(event.payload.data)}"
     elif isinstance(event, Done):
         said = f"{event.reply.format or 'plain text'}, {event.reply.status}"

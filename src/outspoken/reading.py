@@ -21,6 +21,7 @@ from .settings import DEFAULT, Settings, with_screen
 from .tools import Tools
 
 if TYPE_CHECKING:
+    from .automaton import Automaton
     from .points import Screen, Space
 
 OnError = Literal["keep", "raise"]
@@ -74,6 +75,7 @@ class Reading:
     #: what reads a format that is named, and one that is not
     machine: type[Machine] = Machine
     detector: type[Detector] = Detector
+    builder: type[ActionBuilder] = ActionBuilder
     _length = 0
 
     def __init__(
@@ -94,10 +96,10 @@ class Reading:
         self.settings = settings or DEFAULT
         self._limit = self.settings.max_chars
         self._on_error = on_error
-        self.format = None if format == "auto" else registry.resolve(format)
+        self.format = None if format == "auto" else self.resolved(format)
         lenient = repair not in ("none", "notation")
-        automaton = registry.automaton(self.format or PLAIN, lenient=lenient)
-        self._builder = ActionBuilder(automaton.tables.header, Tools.of(tools), self.settings, events)
+        automaton = self.automaton(self.format or PLAIN, lenient=lenient)
+        self._builder = self.builder(automaton.tables.header, Tools.of(tools), self.settings, events)
         self._builder.cap = repair
         self._automaton = automaton
         #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
@@ -105,6 +107,14 @@ class Reading:
         self._early: str = ""
         if not self._usual:
             self._start(prefix or "")
+
+    def resolved(self, format: str) -> str:
+        """The format that is read, by its exact name."""
+        return registry.resolve(format)
+
+    def automaton(self, format: str, *, lenient: bool) -> Automaton:
+        """The automaton of the format that is read."""
+        return registry.automaton(format, lenient=lenient)
 
     def _start(self, prefix: str) -> None:
         """Make the machine, and read what the prompt had opened."""

@@ -167,10 +167,30 @@ class Reply(BaseModel):
     @cached_property
     def payloads(self) -> list[Payload]:
         """The payloads, in order."""
-        return self._of(Payload)
+        return [s for s in self.segments if s.kind == "payload"]
 
     def _of(self, kind: type[_S]) -> list[_S]:
         return [s for s in self.segments if type(s) is kind]
+
+    def message_keys(self) -> tuple[str, ...]:
+        """The payloads that have keys of their own in a message."""
+        return ("suggested_values", "suggested_actions")
+
+    def to_message(self) -> dict[str, Any]:
+        """The reply as one plain object for the application that asked for payloads.
+
+        `message` is the text, without white space at its ends. Each payload of `message_keys` has its data under its
+        own name, or None; `custom_payload` is the first of all others, as an object with its `type` and `data`, or
+        None.
+        """
+        keys = self.message_keys()
+        message: dict[str, Any] = {"message": self.text.strip(), **dict.fromkeys(keys), "custom_payload": None}
+        for payload in reversed(self.payloads):
+            if payload.type in keys:
+                message[payload.type] = payload.data
+            else:
+                message["custom_payload"] = {"type": payload.type, "data": payload.data}
+        return message
 
     def to_envelope(self) -> dict[str, Any]:
         """The reply as one plain object with the keys `content`, `toolCalls` and `needsMoreWork`.

@@ -35,10 +35,11 @@ TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NA
 #: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
 FRAMES = frozenset({
     "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted",
+    "mention",
 })  # fmt: skip
 
 #: Rules that hand the value just read to the frame round them.
-FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work"})
+FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "odd"})
 
 
 def short(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from outspoken.tables import BROKEN, START
-from outspoken.vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS, is_meaningful
+from outspoken.vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS, is_meaningful, short
 from tools.checkout import Checkout
 from tools.source import QUOTED, Definition, Source
 
@@ -185,7 +185,7 @@ def _names(source: Source, page: Page) -> Iterator[Finding]:
         name = definition.name
         place = source.find(name, *definition.span) or definition.span
         if definition.is_terminal:
-            if not name.startswith("_") and not is_meaningful(name):
+            if not name.startswith("_") and not is_meaningful(short(name)):
                 helps = [f"call it `_{name}`, or {_nearest(name, _TERMINALS)}"]
                 message = f"`{name}` is a marker, and its name does not begin with `_`"
                 yield page.finding("marker-name", message, place, helps=helps)
@@ -245,6 +245,8 @@ def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
 def _patterns(source: Source, page: Page) -> Iterator[Finding]:
     """Regular expressions that Python cannot read."""
     for definition in source.written:
+        if _is_expression(_whole(source, definition)):
+            continue
         for match in QUOTED.finditer(source.bare, definition.span[1] - len(definition.body), definition.span[1]):
             pattern = match[0][1 : match[0].rfind("/")] if match[0].startswith("/") else ""
             try:
@@ -257,6 +259,27 @@ def _patterns(source: Source, page: Page) -> Iterator[Finding]:
                     label=error.msg,
                     helps=["Python's `re` has to understand the pattern"],
                 )
+
+
+def _whole(source: Source, definition: Definition) -> str:
+    """The expression that the pieces of a definition make, with a character for each other terminal in it."""
+    body = source.bare[definition.span[1] - len(definition.body) : definition.span[1]]
+    found: list[str] = []
+    at = 0
+    for match in QUOTED.finditer(body):
+        piece = match[0]
+        found.append(re.sub(r"\w+", "x", body[at : match.start()]))
+        found.append(piece[1 : piece.rfind("/")] if piece.startswith("/") else re.escape(piece[1 : piece.rfind('"')]))
+        at = match.end()
+    return "".join([*found, re.sub(r"\w+", "x", body[at:])])
+
+
+def _is_expression(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 def _pattern(match: re.Match[str]) -> str:

@@ -11,6 +11,8 @@ from outspoken import (
     Done,
     Event,
     PayloadParsed,
+    PayloadPreview,
+    PayloadUnfinished,
     Reasoning,
     ReasoningDelta,
     TextDelta,
@@ -55,6 +57,8 @@ class Listener:
                 self.hear_action(event)
             case PayloadParsed():
                 self.others.append(event.payload)
+            case PayloadPreview() | PayloadUnfinished():
+                raise Broken("events", f"{event} comes of no registry of payloads")
             case Done():
                 raise Broken("events", "Done comes before the end")
 

@@ -1,0 +1,246 @@
+"""One response being read with a registry's payloads: the machine, which also keeps broken payloads apart."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, cast
+
+from outspoken.automaton import Automaton, Config
+from outspoken.construct import construct
+from outspoken.deeds import ActionBuilder
+from outspoken.events import Event, PayloadUnfinished
+from outspoken.json_codes import Cap
+from outspoken.machine import Machine
+from outspoken.notes import placed
+from outspoken.pending import Frame
+from outspoken.reading import OnError, Reading
+from outspoken.replies import STATUSES, Payload, Reply, Status
+from outspoken.resync import Damage, Resync
+from outspoken.settings import Settings
+from outspoken.tables import Terminal
+
+from .brackets import Brackets
+from .finishing import Finisher, Judge, chosen
+from .grammar import FORMAT, Marker, automaton_of
+from .options import Options
+from .page import Page
+from .replies import PayloadReply
+from .segments import finished_segments
+
+#: What belongs to a broken payload behind its last bracket, where a fence or emphasis was opened before it.
+_CLOSERS = re.compile(r"(?:\s{0,20}```)?(?:[ \t]{0,4}\*{1,2})?")
+_CLOSERS_LENGTH = 32
+
+
+class PayloadBuilder(ActionBuilder):
+    """Also makes payloads that have not ended, or cannot be read."""
+
+    def payload_frame(self) -> Frame | None:
+        """The payload that is being read, once its marker is."""
+        return next((frame for frame in self.frames if frame.kinds == "payload" and frame.name), None)
+
+    def cut(self, end: int) -> None:
+        """The text ends inside something."""
+        frame = self.payload_frame()
+        if frame is None:
+            super().cut(end)
+        else:
+            self.lose(frame, end, "truncated")
+
+    def lose(self, frame: Frame, end: int, status: Status) -> None:
+        """A payload never ends, or cannot be read up to `end`."""
+        self.flush()
+        self.frames.clear()
+        self.edits.clear()
+        self.worsen(status)
+        span = (max(frame.start, 0), end)
+        name = self.header.payload(frame.name or "")
+        if status == "truncated":
+            self.note("unclosed-payload", f"the payload of `{name}` never ends", span)
+        else:
+            self.note("broken-payload", f"the payload of `{name}` cannot be read", span)
+        data = partial_json(self.slice(*span), self.settings) if status == "truncated" else None
+        values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span, "repairs": ()}
+        payload = construct(Payload, values)
+        self.segments.append(payload)
+        if self.events is not None:
+            self.events.append(PayloadUnfinished(payload))
+        self.settle(frame, end)
+
+
+def partial_json(text: str, settings: Settings) -> Any:
+    """What is complete of the JSON that a text breaks off in; None where nothing is."""
+    from outspoken.json_mend import mend
+
+    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
+    found = mend(text, start, len(text), closed=False, cap="notation", settings=settings)
+    return found[0].value if found else None
+
+
+@lru_cache(maxsize=128)
+def openers(automaton: Automaton) -> Resync:
+    """What opens another payload, or reasoning: a broken payload ends before it."""
+    home = automaton.home
+    found: dict[str, tuple[Terminal, Config, bool]] = {}
+    for step in (home.free.target if home.free else home).markers:
+        if ("begin", "payload") in step.after or ("begin", "think") in step.after:
+            found[step.terminal.regex] = (step.terminal, home, False)
+    return Resync(found)
+
+
+class PayloadMachine(Machine):
+    """Also finds where a broken payload ends: at its last bracket, or at the next marker."""
+
+    _brackets: Brackets | None = None
+    #: the first marker that stood in what may have been a string of the broken payload
+    _skipped: int | None = None
+
+    @property
+    def _payloads(self) -> PayloadBuilder:
+        return cast("PayloadBuilder", self.builder)
+
+    def begun(self) -> tuple[Frame, int] | None:
+        """The payload that is being read, and the offset where its JSON begins."""
+        frame = self._payloads.payload_frame()
+        return None if frame is None or self._island is None else (frame, self._island.begun)
+
+    def _damaged(self, at: int) -> Damage | None:
+        frame = self._payloads.payload_frame()
+        if frame is None:
+            return super()._damaged(at)
+        damage = Damage(frame.start, self.automaton.home, None, at, True, False)
+        damage.sync = openers(self.automaton)
+        return damage
+
+    def _as_text(self, after: int) -> bool:
+        """A payload is never text: it is broken."""
+        frame = self._payloads.payload_frame()
+        if frame is None:
+            return super()._as_text(after)
+        self._damage = self._damaged(after)
+        self.pos = after - self.base
+        return True
+
+    def _skip(self, damage: Damage, *, final: bool) -> bool:
+        frame = self._payloads.payload_frame()
+        if frame is None:
+            return super()._skip(damage, final=final)
+        found = self._extent(damage, final=final)
+        if found is None:
+            self.pos = (self._brackets or Brackets(damage.at)).at - self.base
+            return False
+        end, closed = found
+        self._damage = self._brackets = self._skipped = None
+        self.pos = end - self.base
+        self._spent += end - damage.start
+        told = closed or self.proven
+        may_try = self.builder.cap != "none" and self._may_try(damage.at) and end < self._most(damage)
+        if may_try and self._salvage(damage, end, closed=told):
+            return True
+        self._payloads.lose(frame, end, "invalid" if closed else "truncated")
+        self.config = self.automaton.home
+        self.rewind(end)
+        self.marked = True
+        return True
+
+    def _extent(self, damage: Damage, *, final: bool) -> tuple[int, bool] | None:
+        """Where a broken payload ends, and whether something says so; None where that is not known yet."""
+        brackets = self._brackets = self._brackets or Brackets(damage.at)
+        while brackets.end is None:
+            match = self._marker_from(damage, brackets.at, final=final)
+            stop = self.base + (len(self.buffer) if match is None else match.start())
+            brackets.run(self.slice(brackets.at, min(stop, self._most(damage))))
+            if brackets.end is not None:
+                break
+            if brackets.at >= self._most(damage):
+                return self._most(damage), False
+            if match is None or match.partial:
+                if final:
+                    return (self.base + len(self.buffer), False) if self._skipped is None else (self._skipped, True)
+                return None
+            if not brackets.quote or not self._may_try(damage.at):
+                return stop, True
+            self._skipped = stop if self._skipped is None else self._skipped
+            self._spent += match.end() - match.start()
+            brackets.run(self.slice(brackets.at, min(max(self.base + match.end(), stop + 1), self._most(damage))))
+        return self._with_closers(damage, brackets.end, final=final)
+
+    def _most(self, damage: Damage) -> int:
+        """Up to where a broken payload is held, at most."""
+        return damage.at + self.builder.settings.max_hold
+
+    def _marker_from(self, damage: Damage, at: int, *, final: bool) -> Any:
+        """The next marker of the format from an offset on, or what may become one."""
+        find: Any = damage.sync.find_partial
+        return find(self.buffer, at - self.base, partial=not final)
+
+    def _with_closers(self, damage: Damage, end: int, *, final: bool) -> tuple[int, bool] | None:
+        """The end of a payload behind the fence and the emphasis that were opened before it."""
+        head = self.slice(damage.start, damage.at)
+        if "```" not in head and "*" not in head:
+            return end, True
+        behind = self.slice(end, end + _CLOSERS_LENGTH)
+        if len(behind) < _CLOSERS_LENGTH and not final:
+            return None
+        match = _CLOSERS.match(behind)
+        return end + (match.end() if match else 0), True
+
+
+class PayloadReading(Reading):
+    """Reads one response with the payloads of a page."""
+
+    machine = PayloadMachine
+    builder = PayloadBuilder
+    _machine: PayloadMachine
+
+    def __init__(
+        self,
+        page: Page,
+        markers: tuple[Marker, ...],
+        options: Options,
+        prefix: str | None,
+        on_error: OnError,
+        repair: Cap | None,
+        settings: Settings | None,
+        events: list[Event] | None,
+    ) -> None:
+        self.page, self._markers, self.options = page, markers, options
+        self.blocks: tuple[tuple[int, int], ...] = ()
+        super().__init__(FORMAT, None, prefix, on_error, repair, settings, events)
+        self.judge = Judge(page, options, self._machine.slice)
+
+    def resolved(self, format: str) -> str:
+        """There is one grammar, and it has no name in the registry of formats."""
+        return format
+
+    def automaton(self, format: str, *, lenient: bool) -> Automaton:
+        """The automaton of the page's markers."""
+        return automaton_of(self._markers, lenient=lenient, in_code=self.options.markers_in_fences)
+
+    def begun(self) -> tuple[str, int, int] | None:
+        """The marker of the payload that is being read, and the offsets between which there is JSON of it so far."""
+        found = self._machine.begun()
+        if found is None:
+            return None
+        return self._builder.header.payload(found[0].name or ""), found[1], self._machine.length
+
+    def _reply(self, raw: str) -> Reply:
+        """The reply, with the payloads that stand and the message without them."""
+        read = super()._reply(raw)
+        self.judge.raw = raw
+        first = None
+        if self.options.precedence == "registration":
+            first = chosen(self.judge, [s for s in read.segments if isinstance(s, Payload)])
+        finisher = Finisher(self.judge, first)
+        segments = finished_segments(read.segments, finisher)
+        notes = placed(sorted(finisher.notes, key=lambda note: note.span), raw)
+        values = dict(read)
+        values["segments"] = segments
+        values["diagnostics"] = sorted([*read.diagnostics, *notes], key=lambda one: one.span)
+        statuses = [read.status, *[one.status for one in finisher.unfinished]]
+        values["status"] = max(statuses, key=STATUSES.index)
+        values["page"], values["beside"] = self.page.name, self.page.beside
+        values["unfinished_payloads"], values["extra_payloads"] = finisher.unfinished, finisher.extra
+        values["blocks"] = self.blocks
+        return construct(PayloadReply, values)

@@ -1,0 +1,176 @@
+"""What the model is told of payloads: the section of a system prompt that teaches them, and what was written so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from outspoken.replies import Payload, Reply
+
+from .page import Page
+from .types import PayloadType
+from .validation import check
+
+_RULES = """Write each of these into your answer as it is shown: its marker at the beginning of a line, then its JSON, \
+outside of code fences. They are taken out before the user sees your answer, so do not speak of them. JSON is strict: \
+double quotes, no comments, no comma after the last item."""
+_ONE = "Write at most one of {names} in an answer."
+_SUMMARY_LENGTH = 120
+
+_Schema = dict[str, Any]
+
+
+def instructions(page: Page) -> str:
+    """The section of a system prompt for a page: how payloads are written, each with its fields and one example."""
+    if not page.types and not page.actions:
+        return ""
+    parts = ["# STRUCTURED RESPONSES", _RULES]
+    alone = [f"`{one.marker}`" for one in page.types if not one.beside]
+    if len(alone) > 1:
+        parts.append(_ONE.format(names=f"{', '.join(alone[:-1])} and {alone[-1]}"))
+    parts += ["\n\n".join(_about(one, page)) for one in page.types]
+    if page.actions:
+        lines = [f"- `{name}`: {said}" if said else f"- `{name}`" for name, said in sorted(page.actions.items())]
+        parts.append("\n".join(["## CLIENT ACTIONS\n", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _about(type_: PayloadType, page: Page) -> Iterator[str]:
+    yield f"## {type_.marker}"
+    if type_.instructions:
+        yield type_.instructions
+    fields = list(_fields_of(type_))
+    if fields:
+        what = "An array. Each item is" if type_.kind == "array" else "An object:"
+        yield "\n".join([what if type_.kind == "object" else f"{what}:", *fields])
+    if type_.example is not None:
+        yield f"Example:\n\n{written(type_, _checked(type_, page))}"
+
+
+def written(type_: PayloadType, data: Any) -> str:
+    """A payload as a model should write it."""
+    between = "\n" if type_.kind == "array" else " "
+    return f"{type_.marker}:{between}{json.dumps(data, ensure_ascii=False, indent=2)}"
+
+
+def _checked(type_: PayloadType, page: Page) -> Any:
+    """The example, which the model is not to learn mistakes from."""
+    checked = check(type_, type_.example, page, "strict")
+    if not checked.is_sound or checked.findings:
+        said = "; ".join([finding.message for finding in checked.findings]) or "it is of another kind"
+        raise ValueError(f"the example of `{type_.name}` is not valid: {said}")
+    return type_.example
+
+
+def _fields_of(type_: PayloadType) -> Iterator[str]:
+    """The fields of what a type's model describes, a line each."""
+    if type_.adapter is None:
+        return
+    schema: _Schema = type_.adapter.json_schema(by_alias=True)
+    yield from _fields(schema, schema.get("$defs", {}), "- ")
+
+
+def _fields(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
+    """A line for each property of an object, with those of what it holds under it."""
+    schema = _resolved(schema, known)
+    options = schema.get("oneOf") or schema.get("anyOf")
+    if options:
+        yield from _choices(schema, known, indent)
+        return
+    required = schema.get("required", [])
+    for name, field in schema.get("properties", {}).items():
+        said = field.get("description", "")
+        found = _without_null(_resolved(field, known), known)
+        kind = _kind_of(found, known)
+        must = "" if name in required else ", optional"
+        limits = _limits(found)
+        yield f"{indent}`{name}` ({kind}{must}{limits})" + (f": {said}" if said else "")
+        inner = _resolved(found.get("items", found), known)
+        yield from _fields(inner, known, f"  {indent}")
+
+
+def _choices(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
+    """A line for each of several kinds of objects, by the field that tells them apart."""
+    tells = schema.get("discriminator", {}).get("propertyName")
+    options: list[_Schema] = schema.get("oneOf") or schema.get("anyOf") or []
+    for option in options:
+        found = _resolved(option, known)
+        said = found.get("description", "").partition("\n")[0]
+        if tells is None or "properties" not in found:
+            continue
+        value = found["properties"].get(tells, {}).get("const")
+        yield f"{indent}`{tells}` is `{value}`: {said}".rstrip(": ")
+        others = {key: field for key, field in found["properties"].items() if key != tells}
+        yield from _fields({**found, "properties": others}, known, f"  {indent}")
+
+
+def _resolved(schema: _Schema, known: _Schema) -> _Schema:
+    """A schema with what it refers to in place of the reference; its own description stays."""
+    reference = schema.get("$ref")
+    if not isinstance(reference, str):
+        return schema
+    found: _Schema = known.get(reference.rpartition("/")[2], {})
+    return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
+
+
+def _without_null(schema: _Schema, known: _Schema) -> _Schema:
+    """A schema that may be null as what it is otherwise."""
+    options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
+    if len(options) != 1 or len(options) == len(schema.get("anyOf", [])):
+        return schema
+    return {**{k: v for k, v in schema.items() if k != "anyOf"}, **_resolved(options[0], known)}
+
+
+def _kind_of(schema: _Schema, known: _Schema) -> str:
+    """What a value is, in a few words."""
+    if "const" in schema:
+        return f"`{_plain(schema['const'])}`"
+    if "enum" in schema:
+        return " or ".join([f"`{_plain(one)}`" for one in schema["enum"]])
+    kind = schema.get("type")
+    if kind == "array":
+        items = _resolved(schema.get("items", {}), known)
+        return f"array of {_plural(_kind_of(items, known))}" if items else "array"
+    if kind is None and "oneOf" in schema:
+        return "object"
+    return str(kind) if isinstance(kind, str) else "any JSON"
+
+
+def _plural(kind: str) -> str:
+    return kind if kind == "any JSON" or kind.startswith("`") or " of " in kind else f"{kind}s"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _limits(schema: _Schema) -> str:
+    """How many items or characters there may be."""
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    said = f", at least {least}" if least else ""
+    return said + (f", at most {most}" if most is not None else "")
+
+
+# what was written so far
+
+
+def manifest(types: Iterable[PayloadType], replies: Iterable[Reply]) -> str:
+    """A line for each payload in some replies, in order: its number, its type, and what its type says of it."""
+    known = {one.name: one for one in types}
+    lines: list[str] = []
+    for number, reply in enumerate(replies, 1):
+        for payload in reply.payloads:
+            said = _summary(known.get(payload.type), payload)
+            lines.append(f"- answer {number}, `{payload.type}`" + (f": {said}" if said else ""))
+    return "\n".join(lines)
+
+
+def _summary(type_: PayloadType | None, payload: Payload) -> str:
+    if type_ is not None and type_.summarize is not None:
+        said = " ".join(type_.summarize(payload.data).split())
+    else:
+        data: Any = payload.data
+        keys = list(cast("dict[str, Any]", data)) if isinstance(data, dict) else None
+        said = ", ".join(keys) if keys is not None else f"{len(data)} items" if isinstance(data, list) else ""  # pyright: ignore[reportUnknownArgumentType]
+    return said if len(said) <= _SUMMARY_LENGTH else said[: _SUMMARY_LENGTH - 1] + "…"

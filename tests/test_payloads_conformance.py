@@ -1,0 +1,65 @@
+"""The shared cases of marker payloads, where they are there: what the specification says, and where ours differs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from outspoken import PayloadRegistry
+from outspoken.payloads import Options
+from outspoken.payloads.tables import TYPES
+from tests.payload_streams import read
+
+CASES = Path(__file__).resolve().parents[2] / "shared" / "conformance" / "gui" / "marker_cases.jsonl"
+ALIKE = Options(validation="off")
+
+P: dict[str, Any] = {"mode": "create", "operations": []}
+A = [{"label": "A", "value": "a"}]
+
+
+def said(message: str, custom: Any = None, values: Any = None, type_: str = "schema_proposal") -> dict[str, Any]:
+    """An outcome."""
+    payload = None if custom is None else {"type": type_, "data": custom}
+    return {"message": message, "suggested_values": values, "suggested_actions": None, "custom_payload": payload}
+
+
+#: Where an outcome is not the one that follows from the words of the seed: by the number of the case.
+OURS: dict[int, dict[str, Any]] = {
+    5: said("", P),  # emphasis round all of it goes, too
+    6: said("", P),  # odd spellings are read, with a diagnostic
+    7: said("", P),
+    8: said("", P),  # nothing is left of the line
+    9: said("", P),
+    10: said("bye", P),  # a fence goes with its payload
+    11: said("Format is:\n```\nSCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":")) + "\n```"),
+    12: said('I will send a SCHEMA_PROPOSAL: soon. Config is {"a":1}.'),
+    14: said("MY_SCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":"))),
+    17: said("SCHEMA_PROPOSAL\n: " + json.dumps(P, separators=(",", ":"))),
+    18: said("", P),
+    19: said("Hi bye", {"mode": "create"}),  # repaired
+    21: said("", P),  # the second one is left out
+    22: said("", {"operations": [1]}, type_="data_proposal"),  # the first of the text
+    24: said("Done.", values=A),
+    25: said("Done.", values=A),
+    27: said("SUGGESTED_VALUES:\nnone", {"mode": "create", "operations": [{"a": 1}]}),
+    29: said("Para one.\n\nPara two.", P),
+    30: said("", {"reasoning": "SUGGESTED_VALUES: [1]", "operations": [1]}),
+    33: said("", {"mode": "create"}),
+    34: said("[1]", values=A),
+}
+
+
+def test_every_shared_case() -> None:
+    """Suggestions and those payloads that a case names are registered; without the cases, there is nothing to check."""
+    seen = 0
+    for line in CASES.read_text("utf-8").splitlines() if CASES.exists() else []:
+        case: dict[str, Any] = json.loads(line)
+        names = {"suggested_values", "suggested_actions", *case["registered_payloads"]}
+        registry = PayloadRegistry([one for one in TYPES if one.name in names])
+        number = int(case["id"].removeprefix("marker-"))
+        reply = read(registry, case["input"], options=ALIKE)
+        assert reply.to_message() == OURS.get(number, case["spec_literal"]), case["id"]
+        assert (reply.to_message() != case["spec_literal"]) == (number in OURS), case["id"]
+        seen += 1
+    assert seen == (35 if CASES.exists() else 0)

@@ -1,0 +1,69 @@
+"""The grammar of payloads: markers of all kinds, and the check of expressions in pieces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from outspoken import PayloadRegistry, PayloadType
+from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
+from tests.payload_streams import read
+from tools.check.finding import Page
+from tools.check.rules import check_file
+from tools.checkout import Checkout
+from tools.source import Source
+
+
+@pytest.mark.parametrize(
+    "markers",
+    [["A.B", "A-B", "A"], ["Vorschläge", "提案"], ["X", "XX", "XXX"], ["note", "NOTE", "Note"], ["M" * 64]],
+    ids=["signs", "letters", "beginnings", "cases", "long"],
+)
+def test_markers_of_all_kinds_are_told_apart(markers: list[str]) -> None:
+    types = [PayloadType(f"kind_{number}", marker, beside=True) for number, marker in enumerate(markers)]
+    registry = PayloadRegistry(types)
+    for number, marker in enumerate(markers):
+        for spelled in (
+            f"{marker}:",
+            f"**{marker}:**",
+            f"__{marker}__:",
+            f"- {marker} :",
+            f"> **{marker}**:",
+            f"{marker}：",
+        ):
+            reply = read(registry, f'{spelled} {{"a": {number}}}')
+            assert [(one.type, one.data) for one in reply.payloads] == [(f"kind_{number}", {"a": number})]
+            assert reply.text == ""
+
+
+def test_no_marker_is_left_as_the_grammar_has_it() -> None:
+    types = [PayloadType("plain", "PLAIN", wrapping="plain"), PayloadType("card", "CARD")]
+    text = grammar_text(markers_of(types))
+    assert '"MARKER"' not in text
+    assert text.count("(?:PLAIN|CARD)") == 1
+    assert text.count("(?:CARD)") == 2
+
+
+def test_every_alternative_of_the_grammar_is_read_by_some_state() -> None:
+    automaton = automaton_of(markers_of([PayloadType("card", "CARD")]), lenient=False)
+    names = {t.terminal.short for config in automaton.configs for t in (*config.strict()[1], *config.strict()[2])}
+    assert {"JSON_OBJECT", "JSON_ARRAY", "PAYLOAD_NAME", "_LINE_OPEN", "_ODD_OPEN", "_MENTION"} <= names
+
+
+@pytest.mark.parametrize(
+    ("terminal", "message"),
+    [
+        ("/(?=/ _Y /b)/", ""),
+        ('_Y? /(?:/ "a" | _Y /)/', ""),
+        ("/(?=/ _Y /b/", "`_X` is no regular expression"),
+        ("_Y /b)/", "`_X` is no regular expression"),
+    ],
+)
+def test_the_pieces_of_a_terminal_are_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path)
+    checkout.grammars.mkdir()
+    path = checkout.grammar("made")
+    path.write_text(f"start: _X\n_X: {terminal}\n_Y: /c/\n", "utf-8")
+    found = check_file(checkout, Source.of(path), Page.of(checkout, path))
+    assert {finding.diagnostic.message for finding in found} == ({message} if message else set())

@@ -1,0 +1,230 @@
+"""What an application declares: types, pages, client actions, packages; and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from outspoken import (
+    Done,
+    Event,
+    LimitError,
+    PayloadParsed,
+    PayloadRegistry,
+    PayloadType,
+    ResponseError,
+    Settings,
+    StreamClosedError,
+)
+from outspoken.payloads import Options, TypedPayload, grammar, registry
+from outspoken.payloads.tables import TYPES, tables_registry
+
+
+class Ferry(BaseModel):
+    """A ferry."""
+
+    harbour: str
+    seats: int
+
+
+FERRY = PayloadType("ferry", "FERRY:", Ferry)
+
+
+@pytest.mark.parametrize("marker", ["FERRY", "FERRY:", " FERRY : "])
+def test_a_marker_is_spelled_with_its_colon_or_without(marker: str) -> None:
+    assert PayloadType("ferry", marker).marker == "FERRY"
+    reply = PayloadRegistry([PayloadType("ferry", marker)]).parse('FERRY: {"a": 1}')
+    assert [one.data for one in reply.payloads] == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PayloadType("a ferry", "FERRY"), "`a ferry` is no name of a payload"),
+        (lambda: PayloadType("ferry", "**FERRY**"), r"`\*\*FERRY\*\*` is no marker"),
+        (lambda: PayloadType("ferry", ":"), "`` is no marker"),
+        (lambda: PayloadType("ferry", "7UP"), "`7UP` is no marker"),
+        (lambda: PayloadType("ferry", "FERRY", kind="list"), "`kind` of `ferry` is 'list'; expected one of 'object'"),  # type: ignore[arg-type]
+        (lambda: PayloadType("ferry", "FERRY", wrapping="bold"), "`wrapping` of `ferry` is 'bold'"),  # type: ignore[arg-type]
+        (lambda: PayloadRegistry([FERRY, FERRY]), "there is a payload `ferry` already"),
+        (
+            lambda: PayloadRegistry([FERRY, PayloadType("other", "FERRY")]),
+            "the marker `FERRY` of `other` is that of `ferry` on the same page",
+        ),
+        (
+            lambda: PayloadRegistry([FERRY, PayloadType("other", "Ferry", any_case=True)]),
+            "the marker `Ferry` of `other` is that of `ferry`",
+        ),
+        (lambda: PayloadRegistry([FERRY]).parse("Hi", "home"), "there is no page `home`; there are none"),
+        (lambda: tables_registry().parse("Hi", "table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
+        (lambda: Options(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
+        (
+            lambda: PayloadRegistry([FERRY]).parser(options=Options(precedence="registration")),
+            "is for whole texts; a stream takes the first payload",
+        ),
+        (
+            lambda: PayloadRegistry([PayloadType("ferry", "FERRY", Ferry, example={"seats": "x"})]).instructions(),
+            "the example of `ferry` is not valid: `harbour`: Field required; `seats`: Input should be",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_one_marker_may_mean_two_payloads_on_two_pages() -> None:
+    types = [
+        PayloadType("ship", "OFFER", kind="object", pages=("sea",)),
+        PayloadType("trains", "OFFER", kind="array", pages=("land",)),
+    ]
+    registry = PayloadRegistry(types)
+    assert [(one.type, one.data) for one in registry.parse('OFFER: {"a": 1}', "sea").payloads] == [("ship", {"a": 1})]
+    assert [(one.type, one.data) for one in registry.parse("OFFER: [1]", "land").payloads] == [("trains", [1])]
+
+
+def test_a_marker_counts_on_its_pages_only() -> None:
+    tables = tables_registry()
+    text = 'DATA_PROPOSAL: {"operations": [{"action": "delete", "row_id": 4}]}'
+    for page, there in (("tables_list", False), ("table_edit", False), ("table_view", True)):
+        assert bool(tables.parse(text, page).payloads) is there
+    assert [[one.name for one in tables.page(page).types] for page in tables.pages] == [
+        ["suggested_values", "suggested_actions", "schema_proposal"],
+        ["suggested_values", "suggested_actions", "schema_proposal", "data_proposal"],
+        ["suggested_values", "suggested_actions", "schema_proposal"],
+    ]
+
+
+def test_client_actions_are_those_of_the_page_and_those_of_all() -> None:
+    tables = tables_registry({"table_view": {"open_filters": ""}})
+    assert list(tables.page("table_view").actions) == ["close_chat", "open_filters"]
+    assert list(tables.page("table_edit").actions) == ["close_chat"]
+    assert list(tables.page().actions) == ["close_chat", "open_filters"]
+    text = 'SUGGESTED_ACTIONS: [{"label": "Filter", "action": "open_filters", "handler": "client"}]'
+    assert [len(tables.parse(text, page).payloads[0].data) for page in ("table_view", "table_edit")] == [1, 0]
+
+
+def test_a_type_that_is_added_counts_for_what_begins_afterwards() -> None:
+    registry = PayloadRegistry()
+    begun = registry.parser()
+    begun.feed("FERRY: ")
+    assert registry.parse('FERRY: {"harbour": "Ystad", "seats": 1}').payloads == []
+    assert registry.add(FERRY) is FERRY
+    assert registry.types == (FERRY,)
+    assert registry.parse('FERRY: {"harbour": "Ystad", "seats": 1}').payloads[0].type == "ferry"
+    begun.feed('{"harbour": "Ystad", "seats": 1}')
+    begun.close()
+    assert begun.reply is not None
+    assert begun.reply.payloads == []
+
+
+def test_the_same_markers_have_one_grammar() -> None:
+    made: list[object] = []
+    for order in (TYPES, TYPES[::-1]):
+        markers = grammar.markers_of(order)
+        made.append(grammar.automaton_of(markers, lenient=True))
+    assert made[0] is made[1]
+
+
+def test_threads_may_share_a_registry() -> None:
+    registry = PayloadRegistry()
+
+    def add_and_read(number: int) -> list[Any]:
+        registry.add(PayloadType(f"kind_{number}", f"KIND_{number}:"))
+        return [one.data for one in registry.parse(f'Hi\nKIND_{number}: {{"a": {number}}}').payloads]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(add_and_read, range(24)))
+    assert found == [[{"a": number}] for number in range(24)]
+    assert len(registry.types) == 24
+
+
+class Point(SimpleNamespace):
+    """An entry point."""
+
+    def load(self) -> Any:
+        return self.found
+
+
+def test_packages_bring_payloads_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [PayloadType("bus", "BUS"), PayloadType("tram", "TRAM")]
+    asked: list[str] = []
+
+    def points(group: str) -> list[Point]:
+        asked.append(group)
+        return [Point(name="z", found=lambda: iter(others)), Point(name="a", found=FERRY)]
+
+    monkeypatch.setattr(registry, "entry_points", points)
+    made = PayloadRegistry()
+    assert made.load() == [FERRY, *others]
+    assert (asked, made.types) == (["outspoken.payloads"], (FERRY, *others))
+
+
+def test_an_entry_point_that_is_no_payload_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point(name="odd", found=["FERRY"])])  # type: ignore[misc]
+    with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` gives 'FERRY'"):
+        PayloadRegistry().load()
+
+
+def test_a_stream_that_is_closed_takes_nothing() -> None:
+    parser = PayloadRegistry([FERRY]).parser()
+    assert parser.feed(b"H\xc3") == [] or parser.reply is None
+    last = parser.close()
+    assert isinstance(last[-1], Done)
+    assert parser.close() == []
+    with pytest.raises(StreamClosedError):
+        parser.feed("x")
+
+
+def test_bytes_may_be_split_within_a_character() -> None:
+    raw = 'Grüße\nFERRY: {"harbour": "Tórshavn", "seats": 2} ü'.encode()
+    made = PayloadRegistry([FERRY])
+    for at in range(len(raw) + 1):
+        done = list(made.stream([raw[:at], raw[at:]]))[-1]
+        assert isinstance(done, Done)
+        assert done.reply == made.parse(raw.decode())
+
+
+def test_asynchronous_chunks() -> None:
+    async def chunks() -> AsyncIterator[str]:
+        for chunk in ("Hi FER", 'RY: {"harbour": "Ystad", ', '"seats": 3}'):
+            yield chunk
+
+    async def collect() -> list[Event]:
+        return [event async for event in PayloadRegistry([FERRY]).astream(chunks())]
+
+    (parsed,) = [event.payload for event in asyncio.run(collect()) if isinstance(event, PayloadParsed)]
+    assert isinstance(parsed, TypedPayload)
+    assert parsed.value == Ferry(harbour="Ystad", seats=3)
+
+
+def test_a_text_over_the_limit() -> None:
+    made = PayloadRegistry([FERRY])
+    text = 'Hi FERRY: {"harbour": "Ystad", "seats": 3} and a long way to go'
+    with pytest.raises(LimitError) as caught:
+        made.parse(text, settings=Settings(max_chars=50))
+    assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
+    with pytest.raises(LimitError) as caught:
+        list(made.stream(text, settings=Settings(max_chars=50)))
+    assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
+
+
+def test_an_error_is_raised_where_that_is_asked_for() -> None:
+    made = PayloadRegistry([FERRY], options=Options(validation="strict"))
+    with pytest.raises(ResponseError) as caught:
+        made.parse('FERRY: {"harbour": "Ystad"}', on_error="raise")
+    assert caught.value.diagnostic.code == "invalid-payload"
+
+
+def test_no_payloads_at_all() -> None:
+    assert PayloadRegistry().parse('Hi\nFERRY: {"a": 1}').to_message() == {
+        "message": 'Hi\nFERRY: {"a": 1}',
+        "custom_payload": None,
+    }
+    assert PayloadRegistry().instructions() == ""

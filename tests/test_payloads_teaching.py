@@ -1,0 +1,74 @@
+"""What the model is told of payloads, as snapshots; and that what it is told is true."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from pydantic import BaseModel, Field
+from syrupy.assertion import SnapshotAssertion
+
+from outspoken import PayloadRegistry, PayloadType
+from outspoken.payloads.tables import DATA_PROPOSAL, TYPES, tables_registry
+from outspoken.payloads.teaching import written
+
+TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})
+
+
+@pytest.mark.parametrize("page", ["tables_list", "table_view"])
+def test_instructions(page: str, snapshot: SnapshotAssertion) -> None:
+    assert TABLES.instructions(page) == snapshot
+
+
+def test_the_examples_are_read_as_what_they_show() -> None:
+    for page in TABLES.pages:
+        text = TABLES.instructions(page)
+        for type_ in TABLES.page(page).types:
+            assert written(type_, type_.example) in text
+            reply = TABLES.parse(written(type_, type_.example), page)
+            assert [(one.type, one.data) for one in reply.payloads] == [(type_.name, type_.example)]
+            assert (reply.diagnostics, reply.text) == ([], "")
+
+
+def test_every_field_of_the_models_is_told() -> None:
+    text = TABLES.instructions("table_view")
+    for type_ in TYPES:
+        assert type_.adapter is not None
+        schema = json.dumps(type_.adapter.json_schema(by_alias=True))
+        for key in re.findall(r'"properties": \{"(\w+)"', schema):
+            assert f"`{key}`" in text
+
+
+def test_only_what_is_on_the_page_is_told() -> None:
+    assert "DATA_PROPOSAL" not in TABLES.instructions("tables_list")
+    assert "open_filters" not in TABLES.instructions("tables_list")
+    assert "DATA_PROPOSAL" in TABLES.instructions("table_view")
+
+
+class Harbour(BaseModel):
+    """A harbour."""
+
+    name: str = Field(description="As on the map")
+    depth: float | None = None
+    ferries: list[dict[str, int]] = []
+
+
+def test_a_type_of_ones_own(snapshot: SnapshotAssertion) -> None:
+    types = [
+        PayloadType("harbour", "HARBOUR", Harbour, example={"name": "Ystad"}, instructions="Shows a harbour."),
+        PayloadType("anything", "ANYTHING"),
+    ]
+    assert PayloadRegistry(types).instructions() == snapshot
+
+
+def test_the_manifest(snapshot: SnapshotAssertion) -> None:
+    registry = PayloadRegistry([*TYPES, PayloadType("harbours", "HARBOURS", kind="array", beside=True)])
+    texts = [
+        "Hello.",
+        *[written(type_, type_.example) for type_ in TYPES],
+        f"HARBOURS: [1, 2, 3]\n{written(DATA_PROPOSAL, DATA_PROPOSAL.example)}",
+        'SUGGESTED_VALUES: [{"label": "' + "long " * 40 + '", "value": "x"}]',
+    ]
+    assert registry.manifest([registry.parse(text) for text in texts]) == snapshot
+    assert registry.manifest([registry.parse("Hello.")]) == ""

@@ -1,0 +1,254 @@
+"""The models of payloads: what is wrong, what is odd, what is read as something else; off, warn and strict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from outspoken import PayloadRegistry, PayloadType
+from outspoken.payloads import Options, Page, TypedPayload
+from outspoken.payloads.tables import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
+
+TABLES = tables_registry()
+#: A new table as it should be.
+CREATE: dict[str, Any] = SCHEMA_PROPOSAL.example
+ADD: dict[str, Any] = {"action": "add", "column": {"name": "Name", "type": "text"}}
+
+
+def judged(
+    marker: str, data: Any, validation: Any = "warn", registry: PayloadRegistry = TABLES
+) -> tuple[Any, list[str]]:
+    """The data of the payload, None where it may not be used; and what is said, each with its code."""
+    reply = registry.parse(f"{marker} {json.dumps(data)}", options=Options(validation=validation))
+    said = [f"{one.code}: {one.message}" for one in reply.diagnostics]
+    assert len(reply.payloads) + len(reply.unfinished_payloads) == 1
+    return (reply.payloads[0].data if reply.payloads else None), said
+
+
+@pytest.mark.parametrize("validation", ["off", "warn", "strict"])
+def test_a_sound_proposal_is_taken_as_it_is(validation: str) -> None:
+    assert judged("SCHEMA_PROPOSAL:", CREATE, validation) == (CREATE, [])
+    assert judged("DATA_PROPOSAL:", DATA_PROPOSAL.example, validation) == (DATA_PROPOSAL.example, [])
+
+
+def test_a_value_is_an_instance_of_the_model() -> None:
+    (one,) = TABLES.parse(f"SCHEMA_PROPOSAL: {json.dumps(CREATE)}").payloads
+    assert isinstance(one, TypedPayload)
+    assert isinstance(one.value, SchemaProposal)
+    assert [operation.action for operation in one.value.operations] == ["add", "add"]
+    assert one.marker == "SCHEMA_PROPOSAL"
+    assert "value" not in one.model_dump()
+
+
+WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = [
+    ({**CREATE, "mode": "replace"}, "`mode`: Input should be 'create' or 'update'"),
+    ({**CREATE, "operations": []}, "`operations`: List should have at least 1 item after validation, not 0"),
+    ({**CREATE, "operations": [*CREATE["operations"], {"action": "remove", "column_id": "c"}]},
+     "a new table takes only `add` operations, not `remove`"),
+    ({key: value for key, value in CREATE.items() if key != "table_name"}, "a new table needs `table_name`"),
+    ({**CREATE, "table_description": ""}, "a new table needs `table_description`"),
+    ({**CREATE, "sample_rows": []}, "a new table needs `sample_rows`"),
+    ({**CREATE, "sample_rows": [{}] * 6},
+     "`sample_rows`: List should have at most 5 items after validation, not 6"),
+    ({**CREATE, "sample_rows": [{"Name": 1, "Weight": 2}, {}]}, "`sample_rows` speaks of `Weight`, which is no column"),
+    ({**CREATE, "operations": [*CREATE["operations"], {**ADD, "column_id": "c"}]},
+     "a new table has no column ids yet; its columns are known by name"),
+    ({"mode": "update", "operations": [{"action": "rename", "column_id": "c"}]},
+     "`operations[0]`: Input tag 'rename' found using 'action' does not match any of the expected tags: "
+     "'add', 'modify', 'remove', 'reorder'"),
+    ({"mode": "update", "operations": [{"action": "modify", "column_id": "c"}]},
+     "`operations[0].changes`: Field required"),
+    ({"mode": "update", "operations": [{"action": "add", "column": {"name": "A", "type": "colour"}}]},
+     "`operations[0].column.type`: Input should be 'text', 'number', 'date', 'boolean' or 'select'"),
+    ({"mode": "update", "operations": [{"action": "add", "column": {"name": "A", "type": "select"}}]},
+     "`operations[0].column`: the select column `A` has no `options`"),
+    ({"mode": "update", "operations": [{"action": "add", "column": {**ADD["column"], "filterDisplay": "tab"}}]},
+     "`operations[0].column`: `filterDisplay` is for select columns, and `Name` is `text`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "message"), WRONG_SCHEMA, ids=range(len(WRONG_SCHEMA)))
+def test_what_is_wrong_with_a_schema(data: dict[str, Any], message: str) -> None:
+    assert judged("SCHEMA_PROPOSAL:", data) == (data, [f"invalid-payload: {message}"])
+    assert judged("SCHEMA_PROPOSAL:", data, "strict") == (None, [f"invalid-payload: {message}"])
+    assert judged("SCHEMA_PROPOSAL:", data, "off") == (data, [])
+
+
+def test_all_rules_that_are_broken_are_said() -> None:
+    _, said = judged("SCHEMA_PROPOSAL:", {"mode": "create", "operations": [{"action": "remove", "column_id": "c"}]})
+    assert said == [
+        "invalid-payload: a new table takes only `add` operations, not `remove`",
+        "invalid-payload: a new table needs `table_name`",
+        "invalid-payload: a new table needs `table_description`",
+        "invalid-payload: a new table needs `sample_rows`",
+    ]
+
+
+def update(*operations: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A change of a table's columns."""
+    return {"mode": "update", "operations": list(operations), **more}
+
+
+ODD: list[tuple[str, Any, str]] = [
+    ("SCHEMA_PROPOSAL:", update(ADD, sample_rows=[{}]), "`sample_rows` is not used in an update"),
+    ("SCHEMA_PROPOSAL:", {**CREATE, "sample_rows": [{"Name": "x"}]}, "2 or 3 `sample_rows` are asked for"),
+    ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {}}), "the changes of `c` are empty"),
+    ("SCHEMA_PROPOSAL:", update({"action": "add", "column": {**ADD["column"], "options": ["a"]}}),
+     "`options` says nothing of the column `Name`, which is `text`"),
+    ("DATA_PROPOSAL:", {"operations": [{"action": "add", "data": {}}]}, "the new row of `operations[0]` is empty"),
+    ("DATA_PROPOSAL:", {"operations": [{"action": "update", "row_id": 5, "changes": {}}]},
+     "the changes of row 5 are empty"),
+    ("SUGGESTED_VALUES:", [{"label": "two words", "value": "x"}] * 5, "there are 5 suggestions; 2 to 4 are asked for"),
+    ("SUGGESTED_VALUES:", [{"label": "two words", "value": "x"}, {"label": "one", "value": "x"}],
+     "the label 'one' should have 2 to 6 words"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("marker", "data", "message"), ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("validation", ["warn", "strict"])
+def test_what_is_odd_is_said_and_taken(marker: str, data: Any, message: str, validation: str) -> None:
+    assert judged(marker, data, validation) == (data, [f"odd-payload: {message}"])
+    assert judged(marker, data, "off") == (data, [])
+
+
+@pytest.mark.parametrize("operation", [{"action": "reorder", "column_id": "c"}, {"action": "remove", "column_id": "c"}])
+def test_what_may_be_left_out_may_be_left_out(operation: dict[str, Any]) -> None:
+    assert judged("SCHEMA_PROPOSAL:", update(operation), "strict") == (update(operation), [])
+
+
+def test_numbers_are_read_as_such_and_that_is_said() -> None:
+    rows = [{"action": "delete", "row_id": one} for one in ("5", 6.0, 7)]
+    data, said = judged("DATA_PROPOSAL:", {"operations": rows, "mood": "good"}, "strict")
+    assert data == {"operations": [{"action": "delete", "row_id": one} for one in (5, 6, 7)], "mood": "good"}
+    assert said == [
+        "coerced-value: `operations[0].row_id` is '5', and was read as 5",
+        "coerced-value: `operations[1].row_id` is 6.0, and was read as 6",
+    ]
+    assert [type(one["row_id"]) for one in data["operations"]] == [int, int, int]
+
+
+@pytest.mark.parametrize("row_id", [True, "five", 5.5, None])
+def test_what_is_no_number_is_none(row_id: object) -> None:
+    data, said = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
+    assert data is None
+    assert [one.partition(":")[0] for one in said] == ["invalid-payload"]
+
+
+def test_items_that_cannot_be_used_are_left_out() -> None:
+    good = {"label": "Close the chat", "action": "close_chat", "handler": "client", "icon": "x"}
+    bad = [{**good, "action": "fly"}, {**good, "handler": "server"}, {"action": "close_chat", "handler": "client"}, "x"]
+    assert judged("SUGGESTED_ACTIONS:", [bad[0], good, *bad[1:]]) == (
+        [good],
+        [
+            "invalid-item: `[0]`: there is no client action `fly` on this page",
+            "invalid-item: `[2].handler`: Input should be 'client'",
+            "invalid-item: `[3].label`: Field required",
+            "invalid-item: `[4]`: Input should be a valid dictionary or instance of SuggestedAction",
+        ],
+    )
+    assert judged("SUGGESTED_ACTIONS:", bad[:1])[0] == []
+    assert judged("SUGGESTED_ACTIONS:", [good, bad[0]], "strict")[0] is None
+    assert judged("SUGGESTED_ACTIONS:", [good, bad[0]], "off") == ([good, bad[0]], [])
+
+
+def test_empty_suggestions_are_not_none() -> None:
+    assert judged("SUGGESTED_VALUES:", [], "strict") == ([], [])
+
+
+def test_what_strict_refuses_is_text_unless_it_is_stripped() -> None:
+    text = 'Hi\nDATA_PROPOSAL: {"operations": []}'
+    strict = TABLES.parse(text, options=Options(validation="strict"))
+    assert (strict.text, strict.status, strict.payloads) == (text, "invalid", [])
+    assert TABLES.parse(text, options=Options(validation="strict", strip_broken=True)).text == "Hi"
+    assert TABLES.parse(text).diagnostics[0].severity == "warning"
+    assert strict.diagnostics[0].severity == "error"
+
+
+def test_a_proposal_that_strict_refuses_leaves_its_place_to_the_next() -> None:
+    sound = {"operations": [{"action": "delete", "row_id": 1}]}
+    text = f'DATA_PROPOSAL: {{"operations": []}}\nDATA_PROPOSAL: {json.dumps(sound)}'
+    reply = TABLES.parse(text, options=Options(validation="strict"))
+    assert [one.data for one in reply.payloads] == [sound]
+
+
+# types of a caller's own
+
+
+class Crossing(BaseModel):
+    """A crossing, which says nothing of what else may be there."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    day: date
+    from_: str = Field(alias="from")
+
+
+class Note(BaseModel):
+    """A note."""
+
+    kind: Literal["note"]
+    text: str
+
+
+class Photo(BaseModel):
+    """A photo."""
+
+    kind: Literal["photo"]
+    url: str
+
+
+def test_keys_and_spellings_that_a_model_does_not_keep_stay() -> None:
+    registry = PayloadRegistry([PayloadType("crossing", "CROSSING", Crossing)])
+    data = {"day": "2026-05-01", "from": "Ystad", "seats": [1]}
+    assert judged("CROSSING:", data, "strict", registry) == (data, [])
+
+
+def test_a_model_may_be_any_type() -> None:
+    union = Annotated[Note | Photo, Field(discriminator="kind")]
+    registry = PayloadRegistry([PayloadType("items", "ITEMS", union, kind="array")])
+    good = [{"kind": "note", "text": "a"}, {"kind": "photo", "url": "b"}]
+    (one,) = registry.parse(f"ITEMS: {json.dumps([*good, {'kind': 'film'}])}").payloads
+    assert isinstance(one, TypedPayload)
+    assert (one.data, one.value) == (good, [Note(kind="note", text="a"), Photo(kind="photo", url="b")])
+
+
+def test_a_parser_makes_the_data_or_says_that_it_is_broken() -> None:
+    def celsius(data: dict[str, Any]) -> dict[str, Any]:
+        if "f" not in data:
+            raise ValueError("there are no degrees")
+        return {"c": round((data["f"] - 32) / 1.8)}
+
+    registry = PayloadRegistry([PayloadType("heat", "HEAT", parser=celsius)])
+    assert judged("HEAT:", {"f": 50}, "off", registry) == ({"c": 10}, [])
+    assert judged("HEAT:", {"k": 50}, "off", registry) == (None, ["invalid-payload: there are no degrees"])
+
+
+def test_a_check_is_told_the_page() -> None:
+    def check(value: list[int], page: Page) -> Iterable[str]:
+        yield f"{value} on {page.name}"
+
+    registry = PayloadRegistry([PayloadType("numbers", "NUMBERS", int, kind="array", pages=("home",), check=check)])
+    assert registry.parse("NUMBERS: [1]", "home").diagnostics[0].message == "[1] on home"
+
+
+def test_a_payload_is_checked_once() -> None:
+    asked: list[object] = []
+
+    def note(data: Any) -> Any:
+        asked.append(data)
+        return data
+
+    registry = PayloadRegistry([PayloadType("heat", "HEAT", parser=note)])
+    list(registry.stream('HEAT: {"a": 1} x'))
+    assert asked == [{"a": 1}]
+
+
+def test_models_of_proposals_are_unions_by_action() -> None:
+    for model in (SchemaProposal, DataProposal):
+        items = model.model_json_schema()["properties"]["operations"]["items"]
+        assert items["discriminator"]["propertyName"] == "action"
