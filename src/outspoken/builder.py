@@ -30,7 +30,7 @@ from .tools import Tools
 
 if TYPE_CHECKING:
     from .mapping import Mapping
-    from .typed import TypedText
+    from .typed import OpenText
 
 
 #: What may stand between the last thing that was read and the end of a text without saying anything.
@@ -78,8 +78,8 @@ class Frame:
     content: str | None = None
     content_span = (0, 0)
     more: bool | None = None
-    #: the text that an action types, as far as it came; where the arguments begin, if their places count
-    typed: TypedText | None = None
+    #: the text that an action types or an answer says, as far as it came; where the arguments begin, if their places count
+    typed: OpenText | None = None
     places: dict[str, int] | None = None
 
 
@@ -103,6 +103,8 @@ class Builder(Bookkeeper):
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None
+    #: a call was the answer to the user
+    answered = False
     #: the island that was read last: its value and its text
     last: Any = None
     last_text = ""
@@ -226,7 +228,7 @@ class Builder(Bookkeeper):
         self.segments.clear()
         self.notes.clear()
         self.status = "ok"
-        self.envelope, self.envelope_content, self.more = False, None, None
+        self.envelope, self.envelope_content, self.more, self.answered = False, None, None, False
         self.calls -= ended
         for frame in self.frames:
             frame.index -= ended if frame.index >= 0 else 0

@@ -29,7 +29,9 @@ class LaneOperations:
     """
 
     def __init__(self, header: Header) -> None:
-        self._values, self._trims_text, self._acts = header.values, "text" in header.trim, bool(header.actions)
+        self._values, self._trims_text = header.values, "text" in header.trim
+        #: a call may be something else: an action, or the answer
+        self._acts = bool(header.actions or header.answer)
         #: what the offset of the response in the text is taken off with, which is 0 where its prompt opens nothing
         self._shift = " - o" if header.opened else ""
         self._segment = f"append(segment(kind, run, run_start{self._shift}, run_end{self._shift}))"
@@ -142,7 +144,7 @@ class LaneOperations:
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
         if self._acts:
-            raise Unreadable  # the call may be an action
+            raise Unreadable  # see `_acts`
         d = self._top()
         self._frames.pop()
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")

@@ -330,6 +330,8 @@ class Machine(Salvager):
             self._land(step, start, end)
             return True
         self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
+        if step.role == "argument":
+            builder.begin_value(self.base + self.pos)
         return True
 
     def _typing(self, island: Island, piece: str) -> None:
