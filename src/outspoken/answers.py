@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .builder import Frame
 from .calls import CallBuilder
@@ -12,6 +12,9 @@ from .construct import construct
 from .events import TextDelta
 from .replies import JsonValue, Status, Text
 from .typed import AnswerText
+
+if TYPE_CHECKING:
+    from .sprint import Island
 
 #: an escape; its group is half a pair of surrogates without the other half
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
@@ -41,11 +44,12 @@ class AnswerBuilder(CallBuilder):
 
     # its input
 
-    def begin_value(self, start: int) -> None:
-        """The value of an argument begins, of which a part has come."""
+    def begin_value(self, island: Island) -> None:
+        """The value of an argument begins, of which a part has come. An answer goes on over bare line breaks."""
         frame = self.frames[-1]
         if self.header.answer and self.is_answer(frame) and frame.typed is None:
-            self._begin_answer(frame, start)
+            self._begin_answer(frame, island.begun)
+            island.scanner.lenient = True
 
     def _begin_answer(self, frame: Frame, start: int, *, is_bare: bool = False) -> None:
         frame.typed = AnswerText(start, is_bare=is_bare)
@@ -67,6 +71,8 @@ class AnswerBuilder(CallBuilder):
         if self.header.answer and frame.bare is None:
             frame.content_span = (base + m.start(g), base + m.end(g))
         super().field_argument(arg, m, g, base)
+        if self.header.answer and self.is_answer(frame):
+            self._send_answer(frame)
 
     def field_arguments(self, arg: str, m: Any, g: int, base: int) -> None:
         """The arguments as a whole, which stand here."""
@@ -79,18 +85,22 @@ class AnswerBuilder(CallBuilder):
         super().field_tool_name(arg, m, g, base)
         frame = self.frames[-1]
         if frame.arguments and self.header.answer and self.is_answer(frame):
-            self._begin_answer(frame, frame.content_span[0])
-            self._send_answer(frame, self._said(frame))
+            self._send_answer(frame)
 
     def _said(self, frame: Frame) -> Any:
         """The input of an answer: the only argument, which has no name, or all of them."""
         arguments: Any = frame.arguments
         return arguments["$1"] if arguments is not None and list(arguments) == ["$1"] else arguments
 
-    def _send_answer(self, frame: Frame, said: Any) -> None:
+    def _send_answer(self, frame: Frame) -> None:
         """Send what was not sent yet of the text of an answer."""
+        said = self._said(frame)
+        if not isinstance(said, str):
+            return
+        if frame.typed is None:
+            self._begin_answer(frame, frame.content_span[0])
         typed: Any = frame.typed
-        rest = said[len(typed.sent) :] if isinstance(said, str) else ""
+        rest = said[len(typed.sent) :]
         if rest:
             typed.sent = said
             self._say(typed.event(self.acted, rest))
@@ -125,23 +135,28 @@ class AnswerBuilder(CallBuilder):
         self.answered = True
         start, end = frame.content_span
         if isinstance(said, str):
-            typed = frame.typed
-            is_bare = isinstance(typed, AnswerText) and typed.is_bare
-            if typed is None:
-                self._begin_answer(frame, start)
-            self._send_answer(frame, said)
-            span = (start, end) if is_bare else _inside(self.slice(start, end), start, end)
+            span = self._place_of(frame)
             if said:
                 self.segments.append(construct(Text, {"kind": "text", "text": said, "span": span}))
-            self._note_lone(span, is_bare=is_bare)
+            if not (isinstance(frame.typed, AnswerText) and frame.typed.is_bare):
+                self._note_lone(span)
         elif said not in (None, {}):
             raw = self.slice(start, end)
             self.segments.append(construct(JsonValue, {"kind": "json", "value": said, "raw": raw, "span": (start, end)}))
             self._say(TextDelta(raw))
 
-    def _note_lone(self, span: tuple[int, int], *, is_bare: bool) -> None:
+    def _place_of(self, frame: Frame) -> tuple[int, int]:
+        """The place of the text of an answer that is complete: between its quotes, where it has any."""
+        start, end = frame.content_span
+        typed: Any = frame.typed
+        if typed.is_bare:
+            return start, end
+        raw = self.slice(start, end)
+        return start + raw.startswith('"'), end - (len(raw) > 1 and raw.endswith('"'))
+
+    def _note_lone(self, span: tuple[int, int]) -> None:
         """Say of an escape that is half a character that it was replaced."""
-        raw = "" if is_bare else self.slice(*span)
+        raw = self.slice(*span)
         lone = next((m for m in _ESCAPE.finditer(raw) if m[1]), None) if "\\" in raw else None
         if lone is not None:
             place = (span[0] + lone.start(), span[0] + lone.end())
@@ -157,8 +172,8 @@ class AnswerBuilder(CallBuilder):
         held, begun = typed.held, typed.begun + (not typed.is_bare)
         if typed.sent:
             self.answered = True
-            values = {"kind": "text", "text": typed.sent, "span": (begun, max(end - len(held), begun))}
-            self.segments.append(construct(Text, values))
+            span = self._place_of(frame) if frame.content_span[1] else (begun, max(end - len(held), begun))
+            self.segments.append(construct(Text, {"kind": "text", "text": typed.sent, "span": span}))
         if held and status == "truncated":
             message = f"the text ends inside the escape `{held}`, which is left out"
             self.note("truncated-escape", message, (end - len(held), end))
@@ -190,8 +205,3 @@ class AnswerBuilder(CallBuilder):
         message = "the model says itself what a tool would answer; this is reasoning, and nothing that happened"
         self.note("invented-result", message, (frame.start, end), "warning")
         self.settle(frame, end)
-
-
-def _inside(raw: str, start: int, end: int) -> tuple[int, int]:
-    """The place of what stands between the quotes of a string."""
-    return start + raw.startswith('"'), end - (len(raw) > 1 and raw.endswith('"'))
