@@ -10,7 +10,7 @@ from .builder import Frame
 from .calls import CallBuilder
 from .construct import construct
 from .events import TextDelta
-from .replies import JsonValue, Status, Text
+from .replies import JsonValue, Reasoning, Status, Text
 from .typed import AnswerText
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ class AnswerBuilder(CallBuilder):
     def end_invented(self, arg: str, m: Any, g: int, base: int) -> None:
         """What the model says in the place of its tools is complete: it is reasoning, and nothing that happened."""
         frame, end = self.frames.pop(), base + m.end(g)
+        said = self._run_model is Reasoning
         self.flush()
         message = "the model says itself what a tool would answer; this is reasoning, and nothing that happened"
-        self.note("invented-result", message, (frame.start, end), "warning")
+        if said:
+            self.note("invented-result", message, (frame.start, end), "warning")
         self.settle(frame, end)
