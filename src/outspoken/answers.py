@@ -135,24 +135,14 @@ class AnswerBuilder(CallBuilder):
         self.answered = True
         start, end = frame.content_span
         if isinstance(said, str):
-            span = self._place_of(frame)
             if said:
-                self.segments.append(construct(Text, {"kind": "text", "text": said, "span": span}))
+                self.segments.append(construct(Text, {"kind": "text", "text": said, "span": (start, end)}))
             if not (isinstance(frame.typed, AnswerText) and frame.typed.is_bare):
-                self._note_lone(span)
+                self._note_lone((start, end))
         elif said not in (None, {}):
             raw = self.slice(start, end)
             self.segments.append(construct(JsonValue, {"kind": "json", "value": said, "raw": raw, "span": (start, end)}))
             self._say(TextDelta(raw))
-
-    def _place_of(self, frame: Frame) -> tuple[int, int]:
-        """The place of the text of an answer that is complete: between its quotes, where it has any."""
-        start, end = frame.content_span
-        typed: Any = frame.typed
-        if typed.is_bare:
-            return start, end
-        raw = self.slice(start, end)
-        return start + raw.startswith('"'), end - (len(raw) > 1 and raw.endswith('"'))
 
     def _note_lone(self, span: tuple[int, int]) -> None:
         """Say of an escape that is half a character that it was replaced."""
@@ -169,16 +159,20 @@ class AnswerBuilder(CallBuilder):
         self.flush()
         self.worsen(status)
         self.take_repairs()
-        held, begun = typed.held, typed.begun + (not typed.is_bare)
+        held = typed.held
         if typed.sent:
             self.answered = True
-            span = self._place_of(frame) if frame.content_span[1] else (begun, max(end - len(held), begun))
+            span = frame.content_span if frame.content_span[1] else (typed.begun, end - len(held))
             self.segments.append(construct(Text, {"kind": "text", "text": typed.sent, "span": span}))
         if held and status == "truncated":
             message = f"the text ends inside the escape `{held}`, which is left out"
             self.note("truncated-escape", message, (end - len(held), end))
-        said = "the answer never ends" if status == "truncated" else "the rest of the answer cannot be read"
-        self.note("unclosed-answer" if status == "truncated" else "invalid-answer", said, (max(frame.start, 0), end))
+        span = (max(frame.start, 0), end)
+        if status == "truncated":
+            label = "opened here, and the text ends inside it"
+            self.note("unclosed-answer", "the answer never ends", span, label=label)
+        else:
+            self.note("invalid-answer", "the rest of the answer cannot be read", span)
         self.settle(frame, end)
 
     def cut(self, end: int) -> None:
