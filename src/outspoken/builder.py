@@ -256,6 +256,8 @@ class Builder(Bookkeeper):
         frame.kinds = arg
         frame.start = base + m.start(g)
         self.frames.append(frame)
+        if arg == "answer":
+            self.after_text = False
 
     def drop(self, arg: str, m: Any, g: int, base: int) -> None:
         """What began was only structure."""
