@@ -61,9 +61,7 @@ def test_an_answer_streams_from_its_first_character_on(lead: str) -> None:
     """Its string, its object, its fence and its list are open."""
     stream = StreamParser("react_json")
     stream.feed(lead + ANSWER)
-    shown: list[str] = []
-    for char in '"Oban':
-        shown.append("".join([e.text for e in stream.feed(char) if isinstance(e, TextDelta)]))
+    shown = ["".join([e.text for e in stream.feed(char) if isinstance(e, TextDelta)]) for char in '"Oban']
     assert shown == ["", "O", "b", "a", "n"]
 
 
@@ -218,10 +216,10 @@ def rows() -> list[dict[str, Any]]:
 
 def text_of(row: dict[str, Any]) -> str | None:
     """The text of a row; None where what arrives is no text, or the row is about the usage. A blob is an action."""
-    given = row["input"]
+    given: Any = row["input"]
     if row["format"] == "react_action_blob":
         return f"Action: {given}"
-    chunks = given["chunks"] if isinstance(given, dict) else [given]
+    chunks: list[Any] = [given] if isinstance(given, str) else given["chunks"]
     if "usage_recorded" in row["expected"] or not all(isinstance(chunk, str) for chunk in chunks):
         return None
     return "".join(chunks)
@@ -232,10 +230,11 @@ def faults(expected: dict[str, Any], reply: Reply) -> Iterator[str]:
     actions: list[dict[str, Any]] = [_action(call) for call in reply.tool_calls]
     if reply.final_answer_streamed:
         actions.append({"action": "Final Answer", "action_input": reply.text.removeprefix("Through: abc")})
-    wanted = expected.get("actions", [expected["action"]] if expected.get("action") else None)
+    wanted: Any = expected.get("actions", [expected["action"]] if expected.get("action") else None)
     if "action" in expected and expected["action"] is None:
         wanted = []
-    shown = [{key: action[key] for key in want} for want, action in zip(wanted or (), actions, strict=False)]
+    pairs: list[tuple[Any, Any]] = list(zip(wanted or (), actions, strict=False))
+    shown: list[Any] = [{key: action[key] for key in want} for want, action in pairs]
     checks = {
         "actions": wanted is None or (len(wanted) == len(actions) and shown == wanted),
         "names": expected.get("action_names", [a["action"] for a in actions]) == [a["action"] for a in actions]

@@ -141,7 +141,9 @@ class AnswerBuilder(CallBuilder):
                 self._note_lone((start, end))
         elif said not in (None, {}):
             raw = self.slice(start, end)
-            self.segments.append(construct(JsonValue, {"kind": "json", "value": said, "raw": raw, "span": (start, end)}))
+            self.segments.append(
+                construct(JsonValue, {"kind": "json", "value": said, "raw": raw, "span": (start, end)})
+            )
             self._say(TextDelta(raw))
 
     def _note_lone(self, span: tuple[int, int]) -> None:

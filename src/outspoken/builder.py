@@ -78,8 +78,9 @@ class Frame:
     content: str | None = None
     content_span = (0, 0)
     more: bool | None = None
-    #: the text that an action types or an answer says, as far as it came; where the arguments begin, if their places count
+    #: the text that an action types or an answer says, as far as it came
     typed: OpenText | None = None
+    #: where the arguments begin, if their places count
     places: dict[str, int] | None = None
 
 

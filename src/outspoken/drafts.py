@@ -13,7 +13,7 @@ from typing import Any
 
 from .builder import Frame
 from .deeds import ActionBuilder
-from .events import Event, ToolCallDelta, ToolCallStart
+from .events import ActionText, Event, TextDelta, ToolCallDelta, ToolCallStart
 from .replies import ToolCall
 
 
@@ -107,7 +107,7 @@ def _untyped(events: list[Event], delta: type[Any], sent: int) -> list[Event]:
     """The events of a draft without so much of the text of its first action, or of its answer."""
     found: list[Event] = []
     for event in events:
-        if type(event) is delta and sent:
+        if isinstance(event, (ActionText, TextDelta)) and type(event) is delta and sent:
             rest = event.text[sent:]
             sent = max(sent - len(event.text), 0)
             if not rest:

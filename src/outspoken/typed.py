@@ -1,4 +1,4 @@
-"""The text of a string that is still being written, as far as it is certain: what an action types, what an answer says."""
+"""The text of a string that is still being written, as far as it is certain: of an action that types, of an answer."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ class TypedText(OpenText):
 class AnswerText(OpenText):
     """The text of an answer: all that JSON's escapes say, which is never taken back.
 
-    `begun` is the offset at which its value begins; `is_bare` says that it is written without quotes. The first half of a pair of surrogates waits for the second.
+    `begun` is the offset at which its value begins; `is_bare` says that it is written without quotes. The first half of
+    a pair of surrogates waits for the second.
     """
 
     __slots__ = ("begun", "is_bare")
