@@ -46,9 +46,6 @@ READ.update({**dict.fromkeys(SEED, "seed_gui"), "omni_computer_env": "doubao_ui_
 
 #: Formats of theirs that no grammar of ours reads yet.
 WAITING = {
-    "react_action_blob",
-    "react_json",
-    "react_json_v2",
     "seed001_multi",
     "seed_xml",
     "seed_xml_generic_tree",
@@ -57,7 +54,8 @@ WAITING = {
 
 #: Formats that other tests read, and one whose input is no text of a model.
 ELSEWHERE = {
-    "json", "json_cutoff", "json_repair", "json_unescaped_quotes", "skyvern_action_dict",
+    "json", "json_cutoff", "json_repair", "json_unescaped_quotes", "react_action_blob", "react_json", "react_json_v2",
+    "skyvern_action_dict",
     "skyvern_actions_list", "skyvern_json_response",
     "skyvern_toplevel_list_coercion", "uitars_to_pyautogui",
 }  # fmt: skip

@@ -28,6 +28,8 @@ def readable(case: Case, reply: Reply) -> dict[str, Any]:
     }
     if reply.envelope:
         value["needs_more_work"] = reply.needs_more_work
+    if reply.final_answer_streamed:
+        value["final_answer_streamed"] = True
     if "prefix" in case.options:
         value["prefix"] = case.options["prefix"]
     return value

@@ -23,7 +23,7 @@ from .header import Header
 from .mapping import PARTS, Mapping, Meaning, Origin, find_argument, mapping_of
 from .points import Point, Screen, Space
 from .settings import DEFAULT, Settings
-from .typed import TypedText
+from .typed import OpenText
 
 #: What a model says of an action, and not what is to be done.
 _COMMENTS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
@@ -75,7 +75,7 @@ def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any])
     return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
 
 
-def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: TypedText | None) -> Any:
+def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: OpenText | None) -> Any:
     """What stands for an action that never ended: what it types, as far as it came, or what is known of it."""
     if typed is None:
         return built(UnknownAction, {**common, "extra": _as_data(arguments)})

@@ -62,6 +62,8 @@ class Builder(ProseBuilder):
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None
+    #: a call was the answer to the user
+    answered = False
     #: the island that was read last: its value and its text
     last: Any = None
     last_text = ""
@@ -83,7 +85,7 @@ class Builder(ProseBuilder):
         self.segments.clear()
         self.notes.clear()
         self.status = "ok"
-        self.envelope, self.envelope_content, self.more = False, None, None
+        self.envelope, self.envelope_content, self.more, self.answered = False, None, None, False
         self.calls -= ended
         for frame in self.frames:
             frame.index -= ended if frame.index >= 0 else 0
@@ -101,6 +103,8 @@ class Builder(ProseBuilder):
         frame.kinds = arg
         frame.start = base + m.start(g)
         self.frames.append(frame)
+        if arg == "answer":
+            self.after_text = False
 
     def drop(self, arg: str, m: Any, g: int, base: int) -> None:
         """What began was only structure."""

@@ -145,6 +145,9 @@ class CallBuilder(Builder):
         frame = self.frames[-1]
         if frame.bare is None:
             frame.bare = []
+            if frame.key is None and "tool_call" in frame.kinds:
+                frame.key = f"${len(frame.arguments or ()) + 1}"
+                self.announce(frame)
         frame.bare.append(piece)
         if frame.typed is not None:
             self.typing(piece, quoted=False)
@@ -186,7 +189,7 @@ class CallBuilder(Builder):
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument is complete: its name, and its value as bare text or as an island."""
         frame = self.frames[-1]
-        key = frame.key or f"${len(frame.arguments or ()) + 1}"
+        key = frame.key = frame.key or f"${len(frame.arguments or ()) + 1}"
         if frame.bare is not None:
             value = self._bare(frame, key, base + m.start(g))
             text = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .calls import CallBuilder
+from .answers import AnswerBuilder
 from .events import ActionParsed, ActionText, ActionUnfinished
 from .pending import Frame
 from .replies import Status
@@ -13,7 +13,7 @@ from .typed import TypedText
 _HELPS = ("the raw text is kept in `raw`; nothing was guessed",)
 
 
-class ActionBuilder(CallBuilder):
+class ActionBuilder(AnswerBuilder):
     """The part of the builder that makes actions: the whole builder.
 
     The text that an action types is sent while it comes. From there on the action is announced, as a call is: it ends,
@@ -62,14 +62,14 @@ class ActionBuilder(CallBuilder):
         super().value(piece, start, end)
 
     def typing(self, piece: str, *, quoted: bool) -> None:
-        """More of the text that an action types."""
+        """More of the text that an action types or an answer says."""
         typed = self.frames[-1].typed
         if typed is None:
             return
         certain = typed.quoted(piece) if quoted else typed.bare(piece)
         if certain and self.events is not None:
             self.flush()
-            self.events.append(ActionText(self.acted, certain))
+            self.events.append(typed.event(self.acted, certain))
 
     # the end of an action
 
@@ -211,6 +211,9 @@ class ActionBuilder(CallBuilder):
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call or an announced action that never ended (`truncated`) or that cannot be read (`invalid`)."""
+        if self.is_answer(frame):
+            self.unfinished_answer(frame, end, status)
+            return
         if frame.typed is None and "action" not in frame.kinds:
             super().unfinished(frame, end, status)
             return

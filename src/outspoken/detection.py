@@ -239,6 +239,7 @@ class Detector(Machine):
         builder.envelope = builder.envelope or own.envelope
         if own.envelope_content is not None:
             builder.envelope_content = (builder.envelope_content or "") + own.envelope_content
+        builder.answered = builder.answered or own.answered
         builder.more = builder.more if own.more is None else own.more
         builder.worsen(own.status)
         if self.detected is None and best.name != PLAIN:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from .deeds import ActionBuilder
-from .events import ActionText, Event, ToolCallDelta, ToolCallStart
+from .events import ActionText, Event, TextDelta, ToolCallDelta, ToolCallStart
 from .pending import Frame
 from .replies import ToolCall
 
@@ -33,9 +34,7 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
 def continues(builder: ActionBuilder, frame: Frame, draft: ActionBuilder) -> bool:
     """Does the first call of a draft, or the action, go on from what was announced and sent of it?"""
     if frame.typed is not None:
-        first: Any = draft.segments[0] if draft.segments else frame
-        typed = getattr(first, "type", "") == "type_text" and first.name == frame.name
-        return typed and first.text.startswith(frame.typed.sent)
+        return bool(draft.segments) and frame.typed.goes_on_in(draft.segments[0], frame.name)
     builder.complete_text(frame)
     call = next((s for s in draft.segments if type(s) is ToolCall), None)
     if call is None or draft.segments[0] is not call:
@@ -79,6 +78,7 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     builder.envelope = builder.envelope or draft.envelope
     if draft.envelope_content is not None:
         builder.envelope_content = (builder.envelope_content or "") + draft.envelope_content
+    builder.answered = builder.answered or draft.answered
     builder.more = builder.more if draft.more is None else draft.more
     if builder.events is not None and draft.events:
         builder.events += draft.events if frame is None else _unsent(draft.events, frame)
@@ -87,7 +87,7 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
 def _unsent(events: list[Event], frame: Frame) -> list[Event]:
     """The events of a draft without those of the announced call or action that were sent."""
     if frame.typed is not None:
-        return _untyped(events, len(frame.typed.sent))
+        return _untyped(events, frame.typed.delta, len(frame.typed.sent))
     sent = len("".join(frame.parts or ()))
     found: list[Event] = []
     for event in events:
@@ -103,16 +103,15 @@ def _unsent(events: list[Event], frame: Frame) -> list[Event]:
     return found
 
 
-def _untyped(events: list[Event], sent: int) -> list[Event]:
-    """The events of a draft without so much of the text of its first action."""
+def _untyped(events: list[Event], delta: type[Any], sent: int) -> list[Event]:
+    """The events of a draft without so much of the text of its first action, or of its answer."""
     found: list[Event] = []
-    first = next((event.index for event in events if type(event) is ActionText), None)
     for event in events:
-        if type(event) is ActionText and event.index == first and sent:
+        if isinstance(event, (ActionText, TextDelta)) and type(event) is delta and sent:
             rest = event.text[sent:]
             sent = max(sent - len(event.text), 0)
             if not rest:
                 continue
-            event = ActionText(event.index, rest)
+            event = replace(event, text=rest)
         found.append(event)
     return found

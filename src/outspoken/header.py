@@ -19,7 +19,7 @@ _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
-_RARE = frozenset({"point", "any_case", "arguments", "checks", "payloads", "repeated"})
+_RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "payloads", "repeated"})
 _WRITTEN = ("json", "words", "python")
 
 
@@ -40,8 +40,8 @@ class Header:
     the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
     that the format's words count in any case. `payloads` maps the types of payloads that are not called by what is
     written to an expression of what is written. `repeated` says what an argument is that is given more than once: its
-    last value (""), or the "list" of all. `checks` says what is to be changed of actions that do not fit the
-    page.
+    last value (""), or the "list" of all. `answer` is the names, in any case, of calls whose input is the answer
+    to the user. `checks` says what is to be changed of actions that do not fit the page.
     """
 
     format: str
@@ -64,6 +64,7 @@ class Header:
     actions: dict[str, str] = field(default_factory=dict[str, str])
     payloads: dict[str, str] = field(default_factory=dict[str, str])
     repeated: str = ""
+    answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
 
     def payload(self, written: str) -> str:
@@ -88,6 +89,7 @@ class Header:
             "trim": frozenset(data["trim"]),
             "models": tuple(data["models"]),
             "aliases": tuple(data["aliases"]),
+            "answer": tuple(data.get("answer", ())),
         }
         return cls(**values)
 
@@ -141,6 +143,7 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
         actions=_entries("actions", fields, path, folder),
         payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
         repeated=get.get("repeated", ""),
+        answer=_list(get.get("answer", "")),
         checks=_entries("checks", fields, path, folder),
     )
 

@@ -135,7 +135,7 @@ class JsonScanner:
     number that goes on. `broken` says that what was read last can be no JSON, whatever follows.
     """
 
-    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken")
+    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken", "lenient")
 
     #: it tells at once where it can be JSON no longer
     tells = True
@@ -143,6 +143,8 @@ class JsonScanner:
     translates = False
 
     def __init__(self, max_depth: int) -> None:
+        #: control characters in strings do not break the value; what it says is refused when all of it is there
+        self.lenient = False
         del max_depth  # what nests too deeply is refused when all of it is there
         self._want = _VALUE
         self._stack: list[str] = []
@@ -196,7 +198,7 @@ class JsonScanner:
             self._string = False
             self._want = _COLON if self._want in (_KEY, _FIRST_KEY) else _AFTER
             return pos, not self._stack
-        else:
+        elif not self.lenient:
             self.broken = True
             return pos - 1, False
         return pos, False

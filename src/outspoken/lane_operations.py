@@ -29,7 +29,9 @@ class LaneOperations:
     """
 
     def __init__(self, header: Header) -> None:
-        self._values, self._trims_text, self._acts = header.values, "text" in header.trim, bool(header.actions)
+        self._values, self._trims_text = header.values, "text" in header.trim
+        self._acts = bool(header.actions)
+        self._answers = tuple([name.lower() for name in header.answer])
         #: what the offset of the response in the text is taken off with, which is 0 where its prompt opens nothing
         self._shift = " - o" if header.opened else ""
         self._segment = f"append(segment(kind, run, run_start{self._shift}, run_end{self._shift}))"
@@ -146,6 +148,8 @@ class LaneOperations:
         d = self._top()
         self._frames.pop()
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
+        if self._answers:
+            self._put(f"if name{d}.strip().lower() in {self._answers!r}:", "    return None")
         self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
         self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
         self._put(*self._flush, f"safe = {end}")
@@ -191,7 +195,7 @@ class LaneOperations:
 
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
-        self._put(f"k = key{d} or ''")
+        self._put(f"k = key{d}", "if k is None:", "    return None")
         if not self._is_bare:
             self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)", "else:")
         self._indent += not self._is_bare

@@ -98,7 +98,7 @@ class LaneSource(LaneOperations):
         bodies: dict[int, list[str]] = {}
         while (state := next((s for s in self._waiting if numbers[s] not in bodies), None)) is not None:
             self._lines = bodies[numbers[state]] = []
-            self._state(state)
+            self._body(state)
         self._lines = []
         self._write_all(sorted(bodies.items()))
         self.source = "\n".join(self._lines)
@@ -131,6 +131,13 @@ class LaneSource(LaneOperations):
         return self._numbers.setdefault(part, len(self._numbers))
 
     # states
+
+    def _body(self, state: State) -> None:
+        """All that is read in a state; None is returned where nothing of it can be."""
+        try:
+            self._state(state)
+        except Unreadable:
+            self._lines[:], self._indent = ["return None"], 0
 
     def _state(self, state: State) -> None:
         """What is read in a state."""

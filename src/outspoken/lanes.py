@@ -220,6 +220,7 @@ def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
             "envelope": False,
             "envelope_content": None,
             "needs_more_work": None,
+            "final_answer_streamed": False,
         },
     )
     set_given(made, _REPLY)

@@ -330,6 +330,8 @@ class Machine(Salvager):
             self._land(step, start, end)
             return True
         self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
+        if step.role == "argument":
+            builder.begin_value(self._island)
         return True
 
     def _typing(self, island: Island, piece: str) -> None:
@@ -364,7 +366,8 @@ class Machine(Salvager):
         try:
             found = notation_of(step.terminal).result(scanner, "".join(island.pieces), self._depth)
         except NotJson:
-            return self._fail(island.begun - self.base, self.pos, inside=True)
+            begun = self.pos if scanner.lenient else island.begun - self.base  # what was said of it stands
+            return self._fail(begun, self.pos, inside=True)
         builder.last, builder.last_text = found
         self._land(step, island.begun - self.base, self.pos)
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .typed import TypedText
+    from .typed import OpenText
 
 
 class Frame:
@@ -36,6 +36,7 @@ class Frame:
     content: str | None = None
     content_span = (0, 0)
     more: bool | None = None
-    #: the text that an action types, as far as it came; where the arguments begin, if their places count
-    typed: TypedText | None = None
+    #: the text that an action types or an answer says, as far as it came
+    typed: OpenText | None = None
+    #: where the arguments begin, if their places count
     places: dict[str, int] | None = None

@@ -211,6 +211,7 @@ class Reading:
                 "envelope": builder.envelope,
                 "envelope_content": builder.envelope_content,
                 "needs_more_work": builder.more,
+                "final_answer_streamed": builder.answered,
             },
         )
 

@@ -119,6 +119,9 @@ class Reply(BaseModel):
 
     `envelope` says that the model itself wrote an object with the calls or with its wish for another turn;
     `envelope_content` and `needs_more_work` are what that object says, None where it does not.
+
+    `final_answer_streamed` says that the model answered by a call of the format's own (ReAct's `Final Answer`). The
+    answer is in `text`; of a stream, its text was sent in deltas while it came, and need not be shown again.
     """
 
     model_config = _FROZEN
@@ -132,6 +135,7 @@ class Reply(BaseModel):
     envelope: bool = False
     envelope_content: str | None = None
     needs_more_work: bool | None = None
+    final_answer_streamed: bool = False
 
     @cached_property
     def text(self) -> str:

@@ -110,10 +110,11 @@ class Trial(Machine):
         segments = self.builder.segments
         called = [s.name for s in segments if s.kind == "tool_call"]
         nothing = not any(s.kind != "text" for s in segments)
-        idle = not any(s.kind not in ("text", "reasoning") for s in segments)
+        answered = self.builder.answered
+        idle = not (answered or any(s.kind not in ("text", "reasoning") for s in segments))
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
-        does = any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
+        does = answered or any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
         return (
             self.refused is not None,
             not (self.ended or self.whole),

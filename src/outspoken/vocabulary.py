@@ -34,8 +34,8 @@ TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NA
 
 #: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
 FRAMES = frozenset({
-    "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted",
-    "mention",
+    "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted", "invented",
+    "answer", "mention",
 })  # fmt: skip
 
 #: Rules that hand the value just read to the frame round them.

@@ -184,7 +184,7 @@ def _after(
             if progress.phase != 2:
                 return None
             progress = progress._replace(argument=progress.argument + 1, phase=0)
-        elif name == "end" and arg not in ("call_id",):
+        elif name == "end" and arg not in ("call_id", "answer"):
             if item is None or item.kind != arg or not _is_complete(item, progress):
                 return None
             if item.kind == "tool_call" and not progress.body and not progress.argument:

@@ -92,8 +92,10 @@ def check_reply(reply: Reply) -> None:
 def check_status(reply: Reply) -> None:
     """The status of a reply is the worst of what is in it."""
     found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
-    if any(d.code in ("unclosed-markup", "unclosed-reasoning") for d in reply.diagnostics):
+    if any(d.code in ("unclosed-markup", "unclosed-reasoning", "unclosed-answer") for d in reply.diagnostics):
         found.append("truncated")
+    if any(d.code == "invalid-answer" for d in reply.diagnostics):
+        found.append("invalid")
     if reply.repairs:
         found.append("repaired")
     worst = max(found, key=STATUSES.index, default="ok")
@@ -114,12 +116,15 @@ def check_repairs(reply: Reply) -> None:
 
 
 def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
-    """A segment says what stands at its span, which is `raw`; text in an envelope and reasoning may be JSON strings."""
+    """A segment says what stands at its span, which is `raw`; text in an envelope, answers and reasoning may be JSON
+    strings."""
     if isinstance(segment, (Text, Reasoning)):
         require(segment.text, "segments", f"an empty {segment.kind}")
         if segment.text != raw:
-            written = reply.envelope if isinstance(segment, Text) else _says(segment, reply) == segment.text
-            require(written, "segments", f"{segment.text!r} where {raw!r} stands")
+            # the end of an answer may be cut, or lost
+            free = reply.envelope or any(d.code in ("unclosed-answer", "invalid-answer") for d in reply.diagnostics)
+            says = (free and isinstance(segment, Text)) or _says(segment, reply) == segment.text
+            require(says, "segments", f"{segment.text!r} where {raw!r} stands")
     elif isinstance(segment, ToolCall):
         if segment.status in FINISHED:
             # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
@@ -139,7 +144,8 @@ def _says(segment: Segment, reply: Reply) -> Any:
             parts += [reply.raw[start : repair.span[0]], repair.after]
             start = repair.span[1]
     try:
-        return json.loads("".join([*parts, reply.raw[start:end]]))
+        said = json.loads("".join([*parts, reply.raw[start:end]]))
+        return re.sub("[\ud800-\udfff]", "\ufffd", said) if isinstance(said, str) else said
     except ValueError:
         return None
 

@@ -6,6 +6,8 @@ strict grammar accepts a text, `read` and `parse` have to say the same of it.
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -55,11 +57,15 @@ class _Frame:
     id: str | None = None
     key: str = ""
     value: Any = None
+    #: the text of the last value, where it is an island
+    written: str = ""
     bare: str | None = None
     arguments: dict[str, Any] | None = None
     again: set[str] = field(default_factory=set[str])
     content: int = -1
     more: bool | None = None
+    #: the text of the last argument, where it was an island
+    said: str = ""
 
 
 class _Reader:
@@ -100,6 +106,7 @@ class _Reader:
             self.frames[-1].value = read_bare(bare, None, self.header.values)
         elif short in ISLANDS and self.frames:
             self.frames[-1].value = token.value  # the argument may end only behind its closing marker
+            self.frames[-1].written = piece
         self.operate(token.step.after, token.start, token.end, piece)
 
     def show(self, start: int, end: int) -> None:
@@ -150,6 +157,7 @@ class _Reader:
             elif key in frame.arguments:
                 self.codes.append("repeated-argument")
             frame.arguments[key] = given
+            frame.said = frame.written if frame.bare is None else ""
             frame.key, frame.value = "", None
         elif name == "arguments":
             frame.arguments = _arguments(value)
@@ -174,6 +182,10 @@ class _Reader:
         self.ended_at = frame.start
         if kind == "code":
             self.show(self.shown, end)
+        elif kind == "tool_call" and frame.name.strip().lower() in [name.lower() for name in self.header.answer]:
+            self._answer(frame)
+        elif kind == "invented":
+            self.codes += ["invented-result"] if self.segments[-1][1] else []
         elif kind in ("tool_call", "action"):
             self._deed(kind, frame)
         elif kind == "think" and frame.content >= 0:
@@ -192,6 +204,17 @@ class _Reader:
             if frame.content >= 0:
                 self.segments[frame.content][0] = "said"
         self.shown = end
+
+    def _answer(self, frame: _Frame) -> None:
+        """The input of a call that answers the user: a string is text, anything else a JSON value."""
+        arguments = frame.arguments or {}
+        value = frame.bare if frame.bare is not None else arguments.get("$1", arguments)
+        if isinstance(value, str):
+            self.segments.append(["said", value])
+            halves = re.search("[\ud800-\udfff]", json.loads(frame.said) if frame.said else "")
+            self.codes += ["lone-surrogate"] if halves else []
+        elif value not in (None, {}):
+            self.segments.append(["json", value])
 
     def _deed(self, kind: str, frame: _Frame) -> None:
         """A call, or the action that a call or an action means; one within another action is a part of it."""

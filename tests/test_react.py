@@ -1,0 +1,280 @@
+"""ReAct: answers that stream as they are written, in lines and in JSON, and what Dify's tests assert of it.
+
+The rows of Dify's tests are read from where that data lies beside the project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outspoken import Event, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
+
+DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
+
+ANSWER = '{"action": "Final Answer", "action_input": '
+
+
+def heard(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
+    """The text of all deltas of a stream, and its reply."""
+    stream = StreamParser(format)
+    events: list[Event] = [event for piece in pieces for event in stream.feed(piece)]
+    events += stream.finish(reason)
+    assert stream.reply is not None
+    return "".join([event.text for event in events if isinstance(event, TextDelta)]), stream.reply
+
+
+def splits(text: str) -> Iterator[list[str]]:
+    """Every way to split a text in two, and its characters."""
+    yield list(text)
+    for at in range(1, len(text)):
+        yield [text[:at], text[at:]]
+
+
+def at_every_split(text: str, format: str = "react_json", reason: str | None = None) -> Reply:
+    """The reply to a text, which is the same however it arrives; the deltas add up to its text."""
+    reply = parse(text, format, finish_reason=reason)
+    for pieces in splits(text):
+        said, streamed = heard(format, pieces, reason)
+        assert streamed == reply, pieces
+        assert said == reply.text, pieces
+    return reply
+
+
+def codes(reply: Reply) -> list[str]:
+    return [diagnostic.code for diagnostic in reply.diagnostics]
+
+
+# the answer
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["", "Action: ", "Thought: so.\n", "Action: ```JSON\n", "```\n", "[", 'Action: {"tool_call": '],
+)
+def test_an_answer_streams_from_its_first_character_on(lead: str) -> None:
+    """Its string, its object, its fence and its list are open."""
+    stream = StreamParser("react_json")
+    stream.feed(lead + ANSWER)
+    shown = ["".join([e.text for e in stream.feed(char) if isinstance(e, TextDelta)]) for char in '"Oban']
+    assert shown == ["", "O", "b", "a", "n"]
+
+
+def test_an_answer_in_lines_streams_from_its_first_character_on() -> None:
+    for lead in ("Thought: so.\nAction: Final Answer\nAction Input: ", "Thought: so.\nFinal Answer: "):
+        stream = StreamParser("react")
+        stream.feed(lead)
+        assert [e for e in stream.feed("Ob") if isinstance(e, TextDelta)] == [TextDelta("Ob")]
+
+
+def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
+    stream = StreamParser("react_json")
+    assert stream.feed('{"action_input": "The ferry \\u00e9", "action": "final ') == []
+    assert stream.feed('answer"') == [TextDelta("The ferry é")]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('"say \\"hi\\" now"', 'say "hi" now'),
+        ('"a\\\\\\"b\\/\\b\\f\\r\\t\\n"', 'a\\"b/\b\f\r\t\n'),
+        ('"caf\\u00e9 \\ud83e\\udde5."', "café 🧥."),
+        ('"\\ud83e\\ud83e\\udde5"', "\ufffd🧥"),
+        ('"\\ud83e, \\udde5 \\ud83eX"', "\ufffd, \ufffd \ufffdX"),
+        ('"\\\\ud83e"', "\\ud83e"),
+        ('"a } b ] ``` c"', "a } b ] ``` c"),
+        ('""', ""),
+    ],
+)
+def test_escapes_whatever_the_split(written: str, said: str) -> None:
+    reply = at_every_split(f"Action: {ANSWER}{written}}}")
+    assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (said, True, [])
+    assert codes(reply) == ["lone-surrogate"] * (said.count("\ufffd") > 0)
+
+
+@pytest.mark.parametrize("fragment", ["\\", "\\u", "\\u12", "\\ud83e", "\\ud83e\\", "\\ud83e\\udd"])
+def test_a_text_that_ends_inside_an_escape(fragment: str) -> None:
+    """What stands before it was sent, and nothing of it."""
+    reply = at_every_split(f'{ANSWER}"cut here {fragment}')
+    assert (reply.text, reply.status, reply.final_answer_streamed) == ("cut here ", "truncated", True)
+    assert codes(reply) == ["truncated-escape", "unclosed-answer"]
+    assert fragment in reply.diagnostics[0].message
+    assert reply.raw[slice(*reply.diagnostics[0].span)] == fragment
+
+
+def test_an_answer_that_is_cut() -> None:
+    reply = at_every_split(f'Thought: so.\n{ANSWER}"The ferry')
+    assert (reply.text, reply.status, codes(reply)) == ("The ferry", "truncated", ["unclosed-answer"])
+    assert reply.unfinished == []
+    whole = at_every_split(f'{ANSWER}"The ferry"', reason="stop")
+    assert (whole.text, whole.status, codes(whole)) == ("The ferry", "repaired", ["missing-closer"])
+
+
+def test_line_breaks_in_an_answer_do_not_stop_it() -> None:
+    text = f'Action: {ANSWER}"one\n\n- two\n\\"three\\" 4"}}'
+    reply = at_every_split(text)
+    assert (reply.text, reply.status, codes(reply)) == ('one\n\n- two\n"three" 4', "repaired", ["raw-control"])
+    stream = StreamParser("react_json")
+    events = stream.feed(text[: text.index("three")])
+    assert "".join([e.text for e in events if isinstance(e, TextDelta)]) == 'one\n\n- two\n"'
+
+
+def test_quotes_that_are_not_escaped() -> None:
+    reply = at_every_split(f'```json\n{ANSWER}"the "old gold" lichen"}}\n```')
+    assert (reply.text, reply.status, codes(reply)) == ('the "old gold" lichen', "repaired", ["bare-quote"])
+
+
+@pytest.mark.parametrize("value", ['{"berths": [3, 7]}', "[1, 2]", "7", "true"])
+def test_an_answer_that_is_no_text_is_a_json_value(value: str) -> None:
+    reply = at_every_split(f"Action: {ANSWER}{value}}}")
+    assert (reply.text, reply.final_answer_streamed) == (value, True)
+    assert [segment.kind for segment in reply.segments] == ["json"]
+
+
+def test_other_calls_are_calls() -> None:
+    reply = at_every_split('Action: {"action": "Final Answer Draft", "action_input": "x"}')
+    assert (reply.text, reply.final_answer_streamed) == ("", False)
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("Final Answer Draft", {"$1": "x"})]
+
+
+# thoughts, text, observations
+
+
+def test_json_in_a_thought_is_thought() -> None:
+    thought = 'For example {"action": "erase", "action_input": {}}, or not.'
+    reply = at_every_split(f'Thought: {thought}\nAction: {{"action": "look"}}')
+    assert reply.reasoning == thought
+    assert [call.name for call in reply.tool_calls] == ["look"]
+
+
+def test_adjacent_roots_are_all_kept() -> None:
+    roots = "".join([f'{{"action": "{name}", "action_input": {{}}}}' for name in "abc"])
+    assert [call.name for call in at_every_split(roots).tool_calls] == ["a", "b", "c"]
+    assert [call.name for call in at_every_split(f"```\n{roots}\n```").tool_calls] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("format", ["react", "react_json"])
+@pytest.mark.parametrize(
+    "text",
+    ["Take `this` and ` that `, ``` too.", "Action: none today.\nReally `", "{not json} or {", "xaction: {", "acti"],
+)
+def test_prose_stays_as_it_is(format: str, text: str) -> None:
+    reply = at_every_split(text, format)
+    assert (reply.text, reply.reasoning, reply.tool_calls) == (text, None, [])
+
+
+@pytest.mark.parametrize("text", ["Action: none today.", "The action: {run} it.", "Action:\n- walk\n- rest"])
+def test_prose_is_not_detected(text: str) -> None:
+    assert parse(text).format is None
+
+
+def test_observations_of_the_model_are_kept_as_reasoning() -> None:
+    text = "Action: look\nAction Input: here\nObservation: Nothing.\nThought: Then home.\nFinal Answer: Home."
+    reply = at_every_split(text, "react")
+    assert [type(segment) for segment in reply.segments] == [ToolCall, Reasoning, Reasoning, Text]
+    assert (reply.reasoning, reply.text) == ("Nothing.\n\nThen home.", "Home.")
+    assert codes(reply) == ["invented-result"]
+    assert codes(at_every_split("Action: look\nAction Input: here\nObservation:", "react")) == []
+
+
+def test_answers_in_detected_formats_stream_too() -> None:
+    text = f'Thought: so.\nAction: {ANSWER}"Home, \\ud83e\\udde5."}}'
+    reply = at_every_split(text, "auto")
+    assert (reply.text, reply.format, reply.final_answer_streamed) == ("Home, 🧥.", "react_json", True)
+
+
+# what Dify's tests assert
+
+#: What we read otherwise, and why.
+DIFFERENT = {
+    "dify-react-024": "two objects in one fence are two actions; Dify loses both",
+    "dify-react-006": "`Action:` before what is no action is text; Dify drops the word",
+    "dify-react-027": "`action:` before what is no action is text; Dify drops the word",
+    "dify-react-028": "`ACTION:` before what is no action is text; Dify drops the word",
+    "dify-react-029": "what follows `thought:` is reasoning, not text",
+    "dify-react-030": "what follows `THOUGHT:` is reasoning, not text",
+    "dify-react-039": "`action:` alone is text; Dify drops it",
+    "dify-react-042": "an object that cannot be read and says nothing of an action is text, without a diagnostic",
+    "dify-plugin-action-022": "arguments of a function that are JSON in a string are read, as chat APIs mean them",
+    "dify-plugin-stream-004": "`Action_input:` without an action is a part of the thought, without a diagnostic",
+    "dify-plugin-stream-015": "objects that are no actions are text, without a diagnostic",
+}
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    if not DATA.exists():
+        return []
+    found = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
+    return [row for row in found if row["format"].startswith("react_") and text_of(row) is not None]
+
+
+def text_of(row: dict[str, Any]) -> str | None:
+    """The text of a row; None where what arrives is no text, or the row is about the usage. A blob is an action."""
+    given: Any = row["input"]
+    if row["format"] == "react_action_blob":
+        return f"Action: {given}"
+    chunks: list[Any] = [given] if isinstance(given, str) else given["chunks"]
+    if "usage_recorded" in row["expected"] or not all(isinstance(chunk, str) for chunk in chunks):
+        return None
+    return "".join(chunks)
+
+
+def faults(expected: dict[str, Any], reply: Reply) -> Iterator[str]:
+    """What is asserted of a reply, and is not so."""
+    actions: list[dict[str, Any]] = [_action(call) for call in reply.tool_calls]
+    if reply.final_answer_streamed:
+        actions.append({"action": "Final Answer", "action_input": reply.text.removeprefix("Through: abc")})
+    wanted: Any = expected.get("actions", [expected["action"]] if expected.get("action") else None)
+    if "action" in expected and expected["action"] is None:
+        wanted = []
+    pairs: list[tuple[Any, Any]] = list(zip(wanted or (), actions, strict=False))
+    shown: list[Any] = [{key: action[key] for key in want} for want, action in pairs]
+    checks = {
+        "actions": wanted is None or (len(wanted) == len(actions) and shown == wanted),
+        "names": expected.get("action_names", [a["action"] for a in actions]) == [a["action"] for a in actions]
+        or "all_chunks_state" in expected,
+        "count": expected.get("action_count", len(actions)) == len(actions),
+        "flag": expected.get("final_answer_streamed", reply.final_answer_streamed) == reply.final_answer_streamed,
+        "answer": "all_chunks_state" not in expected or (reply.final_answer_streamed and not reply.tool_calls),
+        "text": reply.text == expected.get("streamed_text_equals", reply.text),
+        "contained": all(part in reply.text for part in _parts(expected, "streamed_text_contains", "text_contains")),
+        "not": not any(part in reply.text for part in _parts(expected, "text_not_contains")),
+        "not in any case": not any(
+            part in reply.text.lower() for part in _parts(expected, "streamed_text_not_contains_ci")
+        ),
+        "thought": all(part in (reply.reasoning or "") for part in _parts(expected, "thought_contains")),
+        "items": "".join(expected.get("items_equal", [reply.text])) == reply.text,
+        "only text": not expected.get("all_items_text") or not reply.tool_calls,
+        "failed": bool(expected.get("parse_failed_count", 0)) == (reply.status != "ok")
+        or "parse_failed_count" not in expected,
+        "noted": "diagnostic" not in expected or bool(expected["diagnostic"]) == bool(reply.diagnostics),
+    }
+    yield from (name for name, holds in checks.items() if not holds)
+
+
+def _action(call: ToolCall) -> dict[str, Any]:
+    """A call as Dify has it: an input that is no object stands alone."""
+    return {"action": call.name, "action_input": call.arguments.get("$1", call.arguments)}
+
+
+def _parts(expected: dict[str, Any], *keys: str) -> list[str]:
+    return [part for key in keys for part in expected.get(key, ())]
+
+
+def test_what_difys_tests_assert() -> None:
+    """All of it at every split, but for what is read otherwise on purpose."""
+    different: set[str] = set()
+    for row in rows():
+        reply = at_every_split(str(text_of(row)))
+        found = list(faults(row["expected"], reply))
+        if row["id"] in DIFFERENT and (found or row.get("quirk")):
+            different.add(row["id"])
+        else:
+            assert (row["id"], found) == (row["id"], [])
+    assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
