@@ -44,7 +44,9 @@ def test_candidates_say_what_speaks_for_them() -> None:
     assert detect(HERMES) == [
         Candidate(format="hermes", status="ok", covered=0.881, calls=("get_weather",), known=True),
         Candidate(format="json", status="ok", covered=0.607, calls=("get_weather",), known=True),
-        Candidate(format="anthropic_computer_use", status="repaired", covered=0.595, calls=("get_weather",), known=True),
+        Candidate(
+            format="anthropic_computer_use", status="repaired", covered=0.595, calls=("get_weather",), known=True
+        ),
     ]
 
 
