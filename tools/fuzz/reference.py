@@ -175,7 +175,7 @@ class _Reader:
         if kind == "code":
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
-            self._deed(kind, frame)
+            self._deed(kind, frame, end)
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
         elif kind == "unread":
@@ -193,11 +193,15 @@ class _Reader:
                 self.segments[frame.content][0] = "said"
         self.shown = end
 
-    def _deed(self, kind: str, frame: _Frame) -> None:
+    def _deed(self, kind: str, frame: _Frame, end: int) -> None:
         """A call, or the action that a call or an action means; one within another action is a part of it."""
-        made = make_action(self.header, frame.name or "", frame.arguments or {}, {}) if self.header.actions else None
+        outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
+        place: dict[str, Any] = {}
+        if outer is not None:
+            order = sum([segment[0] == "action" for segment in self.segments])
+            place = {"raw": self.text[frame.start : end], "span": (frame.start, end), "order": order}
+        made = make_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
         if made is not None and not made.problem:
-            outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
                 return
