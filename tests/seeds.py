@@ -280,7 +280,7 @@ SEEDS = [
          7 | // space:   pixels
            |             ^^^^^^
            |
-           = help: `space` is `px`, `px_sent`, `px_smart28`, `px_smart32`, `rel1000`, `rel999` or `unit`
+           = help: `space` is `px`, `px_sent`, `px_smart28`, `px_smart32`, `rel1000`, `rel999`, `unit`, `mark` or `desc`
         """,
     ),
     Seed(
@@ -295,9 +295,9 @@ SEEDS = [
          8 | //   tap = touch(point=at)
            |      ^^^^^^^^^^^^^^^^^^^^^
            |
-           = note: `touch(point=at)` is no action of the vocabulary: ask_user, click, complete, device_button, drag, long_press, move, navigate, open_app, press_keys, screenshot, scroll, type_text, unknown, wait
+           = note: `touch(point=at)` is no action of the vocabulary; did you mean batch?
            = help: write `name = action(field=argument)`; `grammars/vocabulary` says which there are
-        """,  # noqa: E501
+        """,
     ),
     Seed(
         "half an action",

@@ -23,7 +23,7 @@ def checkout(tmp_path: Path) -> Checkout:
     """A checkout with the sound format `arrows`, two formats of the house, and what they import."""
     made = Checkout(tmp_path)
     (made.grammars / "shared").mkdir(parents=True)
-    for name in ("code", "json", "json_call", "text", "think", "turn"):
+    for name in ("code", "json", "json_call", "tagged_json_call", "text", "think", "turn"):
         copy(Checkout().grammar(f"shared/{name}"), made.grammar(f"shared/{name}"))
     for name in ("text", "hermes"):
         copy(Checkout().grammar(name), made.grammar(name))

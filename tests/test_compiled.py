@@ -21,8 +21,8 @@ from tools import compile as compiler
 
 NAMES = names()
 #: Some that are built in different ways.
-SOME = ("glm_4_5", "harmony", "hermes", "json", "pythonic", "text", "ui_tars")
-CALL = '<tool_call>\n{"name": "save", "arguments": {}}\n</tool_call>'
+SOME = ("glm_4_5", "harmony", "json", "longcat", "pythonic", "text", "ui_tars")
+CALL = '<longcat_tool_call>\n{"name": "save", "arguments": {}}\n</longcat_tool_call>'
 OTHER = CALL.replace("tool_call", "use")
 
 
@@ -118,7 +118,7 @@ def test_a_short_whole_text_is_read_without_regex() -> None:
 import sys
 import outspoken
 loaded = [name for name in ("pydantic", "lark", "regex", "json_repair", "rich") if name in sys.modules]
-reply = outspoken.parse({CALL!r}, "hermes")
+reply = outspoken.parse({CALL!r}, "longcat")
 print(loaded, reply.tool_calls[0].name, [name for name in ("lark", "regex", "rich") if name in sys.modules])
 """
     assert run(program) == "[] save []\n"
@@ -133,48 +133,53 @@ def test_nothing_is_compiled_where_all_is_current(folder: Path, compiled: list[s
 
 
 def test_a_grammar_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
-    assert [call.name for call in parse(CALL, "hermes").tool_calls] == ["save"]
+    assert [call.name for call in parse(CALL, "longcat").tool_calls] == ["save"]
     registry.use(folder)
-    change(folder / "hermes.lark", "tool_call>", "use>")
-    assert [call.name for call in parse(OTHER, "hermes").tool_calls] == ["save"]
-    assert parse(CALL, "hermes").text == CALL
-    assert compiled == ["hermes"]
+    change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
+    assert [call.name for call in parse(OTHER, "longcat").tool_calls] == ["save"]
+    assert parse(CALL, "longcat").text == CALL
+    assert compiled == ["longcat"]
 
 
 def test_an_import_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
     change(folder / "shared" / "json_call.lark", 'name\\"', 'tool\\"')
     change(folder / "shared" / "json_call.lark", '/"name"', '/"tool"')
     text = CALL.replace('"name"', '"tool"')
-    assert [call.name for call in parse(text, "hermes").tool_calls] == ["save"]
-    assert parse(CALL, "hermes").tool_calls == []
+    assert [call.name for call in parse(text, "longcat").tool_calls] == ["save"]
+    assert parse(CALL, "longcat").tool_calls == []
     assert parse("Hi.", "text").text == "Hi."
-    assert compiled == ["hermes"]
+    assert compiled == ["longcat"]
 
 
 def test_a_grammar_that_is_new_need_not_be_compiled(folder: Path, compiled: list[str]) -> None:
-    text = (folder / "hermes.lark").read_text("utf-8").replace("hermes", "mercury").replace("tool_call>", "use>")
+    text = (
+        (folder / "longcat.lark")
+        .read_text("utf-8")
+        .replace("format:  longcat", "format:  mercury")
+        .replace("longcat_tool_call>", "longcat_use>")
+    )
     (folder / "mercury.lark").write_text(text, "utf-8")
     assert [call.name for call in parse(OTHER, "mercury").tool_calls] == ["save"]
     assert compiled == ["mercury"]
 
 
 def test_data_of_another_version_is_not_read(folder: Path, compiled: list[str]) -> None:
-    path = compiled_path(folder / "hermes.lark")
+    path = compiled_path(folder / "longcat.lark")
     data: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert data["version"] == VERSION
     path.write_text(json.dumps({"version": VERSION + 1, "sources": data["sources"]}), "utf-8")
-    assert parse(CALL, "hermes").tool_calls
-    assert compiled == ["hermes"]
+    assert parse(CALL, "longcat").tool_calls
+    assert compiled == ["longcat"]
 
 
 def test_a_compiled_form_that_is_gone_is_not_missed(folder: Path, compiled: list[str]) -> None:
-    compiled_path(folder / "hermes.lark").unlink()
-    assert parse(CALL, "hermes").tool_calls
-    assert compiled == ["hermes"]
+    compiled_path(folder / "longcat.lark").unlink()
+    assert parse(CALL, "longcat").tool_calls
+    assert compiled == ["longcat"]
 
 
 def test_what_was_made_from_a_file_that_is_gone_is_not_current(folder: Path) -> None:
-    recorded = sources(folder / "hermes.lark")
+    recorded = sources(folder / "longcat.lark")
     assert is_current(folder, recorded)
     (folder / "shared" / "code.lark").unlink()
     assert not is_current(folder, recorded)
@@ -184,20 +189,20 @@ def test_what_was_made_from_a_file_that_is_gone_is_not_current(folder: Path) -> 
 
 
 def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    change(folder / "hermes.lark", "tool_call>", "use>")
-    old = compiled_path(folder / "hermes.lark").read_text("utf-8")
+    change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
+    old = compiled_path(folder / "longcat.lark").read_text("utf-8")
     compiled_path(folder / "json.lark").unlink()
     (folder / "compiled" / "gone.json").write_text("{}", "utf-8")
-    files = {"hermes.json", "json.json", "gone.json"}
+    files = {"longcat.json", "json.json", "gone.json"}
 
     assert compiler.main(["--check"]) == 1
     said = capsys.readouterr()
     assert set(said.out.splitlines()) == {f"not current: {name}" for name in files}
-    assert compiled_path(folder / "hermes.lark").read_text("utf-8") == old
+    assert compiled_path(folder / "longcat.lark").read_text("utf-8") == old
 
     assert compiler.main([]) == 0
     said = capsys.readouterr()
-    assert set(said.out.splitlines()) == {"written: hermes.json", "written: json.json", "removed: gone.json"}
+    assert set(said.out.splitlines()) == {"written: longcat.json", "written: json.json", "removed: gone.json"}
     assert {path.stem for path in (folder / "compiled").iterdir()} == set(SOME)
 
     assert compiler.main(["--check"]) == 0
@@ -214,13 +219,13 @@ def test_the_tool_makes_the_folder(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_tool_says_what_is_wrong_with_a_grammar(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    change(folder / "hermes.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
+    change(folder / "longcat.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
     before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
     assert compiler.main([]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == (
-        f"{folder / 'hermes.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
+        f"{folder / 'longcat.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
         "`$` is true at the end of every chunk; the end of the text needs no marker\n"
     )
     assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before

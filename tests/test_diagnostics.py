@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import outspoken
-from outspoken import Diagnostic, parse
+from outspoken import Diagnostic, Settings, parse
 from outspoken.notes import MARKUP
 
 QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
@@ -52,6 +52,16 @@ MESSAGES = {
         "qwen3_coder:1:37 mistyped-argument: the argument `a` of `f` should be integer, and is kept as text",
     ),
     "unknown-tool": ("qwen3_coder", QWEN.replace("=f>", "=g>"), "qwen3_coder:1:1 unknown-tool: there is no tool `g`"),
+    "clamped-point": (
+        "ui_tars_1_0",
+        "Action: click(start_box='(1200,5)')",
+        "ui_tars_1_0:1:15 clamped-point: the point in `start_box` is beyond the screen, and was moved to its edge",
+    ),
+    "unclosed-action": (
+        "ui_tars",
+        "Action: type(content='mo",
+        "ui_tars:1:9 unclosed-action: the action `type` never ends",
+    ),
     "invalid-action": (
         "ui_tars",
         "Action: juggle(balls=3)",
@@ -94,10 +104,13 @@ MESSAGES = {
 def f(a: int) -> None: ...
 
 
+CLAMPING = Settings(clamp=True)
+
+
 def given(code: str) -> Diagnostic:
     """The diagnostic of a code that its text gives."""
     format_, text, _ = MESSAGES[code]
-    (found,) = [d for d in parse(text, format_, tools=[f]).diagnostics if d.code == code]
+    (found,) = [d for d in parse(text, format_, tools=[f], settings=CLAMPING).diagnostics if d.code == code]
     return found
 
 

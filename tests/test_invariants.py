@@ -80,7 +80,8 @@ def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) 
 @every_case
 def test_every_split_in_two(case: Case) -> None:
     whole, text = case.parse(), case.text
-    for at in range(len(text) + 1):
+    places = range(len(text) + 1)
+    for at in places if len(text) <= 100 else some(places, case, 0.5):
         assert how(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -136,7 +137,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 @every_case
 def test_every_beginning(case: Case) -> None:
     calls = case.parse().tool_calls
-    for at in some(range(len(case.text)), case, 0.4):
+    for at in some(range(len(case.text)), case, 0.25):
         reply = case.parse(case.text[:at])
         check_reply(reply)
         # what was repaired may be known to be complete only by what stands behind it
@@ -175,7 +176,13 @@ def test_format_is_detected(case: Case) -> None:
     found = case.parse(format="auto")
     named = case.parse()
     assert found.format in kin(case.format)
-    assert found.segments == named.segments
+    if found.format != case.format and named.actions:
+        # the format that is named in place of this one may have another space for points, or no actions; white space
+        # between two of its values is text to it
+        told = [segment.span for segment in found.segments if not (segment.kind == "text" and segment.text.isspace())]
+        assert told == [segment.span for segment in named.segments]
+    else:
+        assert found.segments == named.segments
 
 
 # texts made of the pieces of the corpus

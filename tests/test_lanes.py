@@ -18,7 +18,7 @@ from tools.fuzz.invariants import How, cost
 from tools.fuzz.mutate import Mutator
 
 #: Formats of which no text is read by a lane, since it holds what only the machine makes; the example of one more.
-MACHINE_ONLY = {"suggestions", "ui_tars"}
+MACHINE_ONLY = {"suggestions"} | {name for name in FORMATS if registry.header(name).actions}
 EXAMPLES = MACHINE_ONLY | {"json"}
 #: How many changed texts of each format are read.
 CHANGED = 12

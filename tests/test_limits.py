@@ -54,11 +54,12 @@ def told(parser: StreamParser, chunks: list[str]) -> Iterator[Event]:
 @pytest.mark.parametrize("name", ["max_chars", "max_depth", "max_hold"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_limit_is_at_least_one(name: str, value: int) -> None:
-    wrong: dict[str, int] = {name: value}
+    wrong: dict[str, Any] = {name: value}
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         Settings(**wrong)
     assert str(caught.value) == f"`Settings.{name}` is {value}; expected a whole number from 1 on"
-    assert getattr(Settings(**{name: 1}), name) == 1
+    right: dict[str, Any] = {name: 1}
+    assert getattr(Settings(**right), name) == 1
 
 
 @either_format

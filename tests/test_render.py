@@ -11,7 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
-from outspoken.actions import Click, Complete, Drag, Point, PressKeys, Scroll, TypeText, Wait
+from outspoken.actions import (
+    Batch,
+    Click,
+    Complete,
+    Drag,
+    ElementRef,
+    Fail,
+    GoBack,
+    KeyDown,
+    KeyUp,
+    Point,
+    PressKeys,
+    Scroll,
+    TypeText,
+    Wait,
+)
 from outspoken.registry import automaton, header, names
 from tests.cases import CASES, Case
 
@@ -105,8 +120,10 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
 
 
 def test_every_format_with_calls_is_written() -> None:
-    without = {"text", "deepseek_r1", "suggestions", "ui_tars"}
-    assert without == {name for name in names() if name not in CALLING}
+    others = {name for name in names() if name not in CALLING}
+    acting = {name for name in others if any(r.short == "action" for r in automaton(name).tables.rules)}
+    assert acting >= {"ui_tars", "ui_tars_1_0", "doubao_ui_tars", "skyvern", "browser_use", "surfer_h", "webarena"}
+    assert others - acting == {"text", "deepseek_r1", "suggestions"}
 
 
 @pytest.mark.parametrize("name", CALLING)
@@ -194,8 +211,37 @@ def test_actions_read_back() -> None:
         Complete(answer="Done."),
     ]  # fmt: skip
     read = parse(render(made, "ui_tars"), "ui_tars").actions
-    left_out = {"name", "raw", "span"}
+    left_out = {"name", "raw", "span", "order"}
     assert [a.model_dump(exclude=left_out) for a in read] == [a.model_dump(exclude=left_out) for a in made]
+
+
+def test_batches_read_back() -> None:
+    """As actions that the grammar writes within another one, and as the arguments of one word."""
+    keys: list[Any] = [KeyDown(key="ctrl"), PressKeys(keys=["c"]), KeyUp(key="ctrl")]
+    assert render([Text(text="So.", span=(0, 0)), Batch(actions=keys)], "cogagent") == (
+        "So.\nGrounded Operation: GESTURE(actions=[KEY_DOWN(key='ctrl'), KEY_PRESS(key='c'), KEY_UP(key='ctrl')])"
+    )
+    made = Batch(actions=[Wait(seconds=2), Click(point=Point(x=3, y=4, space="rel1000"))])
+    assert render(made, "yutori_navigator") == (
+        '{"name": "computer_batch", "arguments": {"actions": [{"name": "wait", "duration": 2}, '
+        '{"name": "left_click", "coordinates": [3, 4]}]}}'
+    )
+    with pytest.raises(RenderError):
+        render(Batch(actions=[Complete()]), "yutori_navigator")
+
+
+def test_a_name_is_written_where_it_is_read_as_that_name() -> None:
+    """In the spelling of arguments that goes with it, of several; arguments without names at their places."""
+    made: dict[str, list[Any]] = {
+        "glm_v_web": [Click(element=ElementRef(mark="3")), PressKeys(keys=["enter"]), Complete(answer="a"), GoBack()],
+        "webarena": [TypeText(text="a] [0", element=ElementRef(id="3"), submit=True), Scroll(direction="up"), Fail()],
+    }
+    assert [render(action, "glm_v_web") for action in made["glm_v_web"]] == [
+        "Action: Click [3]", "Action: Key; [enter]", "Action: ANSWER; <content>a</content>", "Action: GoBack"
+    ]  # fmt: skip
+    assert [render(action, "webarena").partition("```")[2] for action in made["webarena"]] == [
+        "type [3] [a] [0] [1]```", "scroll [up]```", "stop [N/A]```"
+    ]  # fmt: skip
 
 
 def test_payloads_read_back() -> None:

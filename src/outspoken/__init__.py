@@ -20,6 +20,9 @@ if TYPE_CHECKING:
         read_api_response,
         require_actions,
     )
+    from .cache import CacheInfo, ResponseCache
+    from .categories import ErrorCategory
+    from .config import ParserConfig
     from .diagnostics import Diagnostic, Repair
     from .errors import (
         GrammarError,
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     )
     from .events import (
         ActionParsed,
+        ActionText,
+        ActionUnfinished,
         Done,
         Event,
         PayloadParsed,
@@ -48,10 +53,16 @@ if TYPE_CHECKING:
     from .json_reading import JsonLimitError, JsonReading, read_json
     from .loading import load_format
     from .messages import parse_message
+    from .page import PageContext, PageElement
+    from .page_actions import parse_action, parse_actions
+    from .points import Box, Point, Screen
+    from .processed import Processed, RetryRequest
+    from .processing import ResponseProcessor
     from .reading import StreamParser
     from .rendering import render
     from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
     from .settings import Settings
+    from .stats import ParseStats
     from .tools import Tools
 
 _HOMES = {
@@ -69,6 +80,9 @@ _HOMES = {
         "read_api_response",
         "require_actions",
     ],
+    "cache": ["CacheInfo", "ResponseCache"],
+    "categories": ["ErrorCategory"],
+    "config": ["ParserConfig"],
     "diagnostics": ["Diagnostic", "Repair"],
     "errors": [
         "GrammarError",
@@ -83,6 +97,8 @@ _HOMES = {
     ],
     "events": [
         "ActionParsed",
+        "ActionText",
+        "ActionUnfinished",
         "Done",
         "Event",
         "PayloadParsed",
@@ -97,10 +113,16 @@ _HOMES = {
     "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
     "loading": ["load_format"],
     "messages": ["parse_message"],
+    "page": ["PageContext", "PageElement"],
+    "page_actions": ["parse_action", "parse_actions"],
+    "points": ["Box", "Point", "Screen"],
+    "processed": ["Processed", "RetryRequest"],
+    "processing": ["ResponseProcessor"],
     "reading": ["StreamParser"],
     "rendering": ["render"],
     "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
     "settings": ["Settings"],
+    "stats": ["ParseStats"],
     "tools": ["Tools"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -108,11 +130,16 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Action",
     "ActionParsed",
+    "ActionText",
+    "ActionUnfinished",
     "ApiResponse",
     "ApiResponseError",
+    "Box",
+    "CacheInfo",
     "Candidate",
     "Diagnostic",
     "Done",
+    "ErrorCategory",
     "Event",
     "FormatInfo",
     "GrammarError",
@@ -127,14 +154,24 @@ __all__ = [
     "LimitError",
     "MessageError",
     "OutspokenError",
+    "PageContext",
+    "PageElement",
+    "ParseStats",
+    "ParserConfig",
     "Payload",
     "PayloadParsed",
+    "Point",
+    "Processed",
     "Reasoning",
     "ReasoningDelta",
     "RenderError",
     "Repair",
     "Reply",
+    "ResponseCache",
     "ResponseError",
+    "Screen",
+    "ResponseProcessor",
+    "RetryRequest",
     "Segment",
     "Settings",
     "StreamClosedError",
@@ -154,6 +191,8 @@ __all__ = [
     "formats",
     "load_format",
     "parse",
+    "parse_action",
+    "parse_actions",
     "parse_api_response",
     "parse_message",
     "read_api_response",

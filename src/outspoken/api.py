@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import lane_detection, lanes
 from .events import Event
 from .json_codes import Cap
 from .reading import OnError, Reading, StreamParser
 from .replies import Reply
-from .settings import DEFAULT, Settings
+from .settings import DEFAULT, Settings, with_screen
+
+if TYPE_CHECKING:
+    from .points import Screen, Space
 
 
 def parse(
@@ -21,6 +24,8 @@ def parse(
     prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
+    coordinates: Space | None = None,
+    screen: Screen | None = None,
     finish_reason: str | None = None,
     settings: Settings | None = None,
 ) -> Reply:
@@ -38,10 +43,15 @@ def parse(
     that was changed is in `reply.repairs`. `finish_reason` is what the provider said of the end, if it said it: with
     "stop" and the like a call at the end may lack its closing markers, with "length" or nothing it is truncated.
 
+    `coordinates` is the space in which the points of GUI actions are written, where that is not the format's own. With
+    a `screen`, points are given in its pixels. Both may stand in the settings, too, which also say whether points
+    beyond the screen are moved to its edge.
+
     Nothing that a model can write raises: what is wrong is in `reply.diagnostics`. With `on_error="raise"` the first
     error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
+    settings = with_screen(settings, coordinates, screen)
     if repair is None and on_error == "keep" and lanes.ENABLED and not (prefix and format == "auto"):
         given = settings or DEFAULT
         auto = format == "auto"
@@ -59,13 +69,22 @@ def stream(
     prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
+    coordinates: Space | None = None,
+    screen: Screen | None = None,
     settings: Settings | None = None,
 ) -> Iterator[Event]:
     """Read a response that arrives in chunks, and yield its events as early as they are certain.
 
     The last event is `Done`, with the reply that `parse` would give for the joined chunks. See `parse` for the rest.
     """
-    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
+    parser = StreamParser(
+        format,
+        tools=tools,
+        prefix=prefix,
+        on_error=on_error,
+        repair=repair,
+        settings=with_screen(settings, coordinates, screen),
+    )
     for chunk in chunks:
         yield from parser.feed(chunk)
     yield from parser.close()
@@ -79,10 +98,19 @@ async def astream(
     prefix: str | None = None,
     on_error: OnError = "keep",
     repair: Cap | None = None,
+    coordinates: Space | None = None,
+    screen: Screen | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[Event]:
     """`stream` for chunks that arrive asynchronously."""
-    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
+    parser = StreamParser(
+        format,
+        tools=tools,
+        prefix=prefix,
+        on_error=on_error,
+        repair=repair,
+        settings=with_screen(settings, coordinates, screen),
+    )
     async for chunk in chunks:
         for event in parser.feed(chunk):
             yield event

@@ -15,7 +15,7 @@ from .notes import Note
 Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
 
 #: finish reasons: the model came to its limit of tokens; a filter stopped it
-_LIMIT, _FILTER = ("length", "max_tokens"), ("content_filter",)
+LIMIT, FILTER = ("length", "max_tokens"), ("content_filter",)
 #: the prompts that ask for actions, and for nothing that could be an action itself
 _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
@@ -81,7 +81,7 @@ class Result:
         #: what the ladder said; `truncated` says it better than `cut-json`
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
-        limited, filtered = finish_reason in _LIMIT, finish_reason in _FILTER
+        limited, filtered = finish_reason in LIMIT, finish_reason in FILTER
         if reading.values:
             usable = self._take(reading, prompt_name, force_dict)
         else:

@@ -7,14 +7,13 @@ are called as `operation(builder, arg, m, g, base)`, where group `g` of the matc
 
 from __future__ import annotations
 
-from typing import Any, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
-from .bookkeeping import Bookkeeper
 from .construct import construct
 from .events import (
     Event,
     PayloadParsed,
-    ReasoningDelta,
     TextDelta,
     ToolCallDelta,
     ToolCallStart,
@@ -22,62 +21,50 @@ from .events import (
 )
 from .header import Header
 from .islands import NotJson, decode
+from .pending import Frame
+from .prose import ProseBuilder
 from .replies import JsonValue, Payload, Reasoning, Status, Text, ToolCall
 from .settings import Settings
 from .shapes import ANY, Shape
 from .tools import Tools
 
-
-class Frame:
-    """What is being read: a call, an action, a block. Its fields are filled as they come."""
-
-    start = 0
-    kinds = ""
-    name: str | None = None
-    id: str | None = None
-    #: the value of the whole arguments, or of each argument so far, and their JSON text in pieces
-    arguments: Any = None
-    parts: list[str] | None = None
-    #: the argument that is being read: its name, its bare text in pieces, whether that is sent as a string already
-    key: str | None = None
-    key_start = 0
-    bare: list[str] | None = None
-    head = ""
-    sending = False
-    #: the arguments come one by one, so that their object is closed when the call is
-    keyed = False
-    #: the arguments that were given more than once, where that makes a list
-    again: set[str] | None = None
-    #: a call that was announced: its number
-    index = -1
-    problem = ""
-    content: str | None = None
-    content_span = (0, 0)
-    more: bool | None = None
+if TYPE_CHECKING:
+    from .mapping import Mapping
 
 
-class Builder(Bookkeeper):
-    """Collects segments, and events where they are asked for.
+#: What may stand between the last thing that was read and the end of a text without saying anything.
+_CLOSERS = " \t\r\n]},"
 
-    `safe` is the offset up to which everything belongs to a segment or to markup; `after_text` says that what ended
-    there was text, so that white space behind it is text, too.
-    """
+
+@lru_cache(maxsize=1)
+def _mapping_of() -> Any:
+    """What few formats need, and costs time to import."""
+    from .mapping import mapping_of
+
+    return mapping_of
+
+
+def actions_of(header: Header) -> Mapping | None:
+    """What the format's words for actions mean."""
+    return _mapping_of()(header)
+
+
+class Builder(ProseBuilder):
+    """Collects segments, and events where they are asked for."""
 
     header: Header
     tools: Tools | None
     settings: Settings
-    events: list[Event] | None
-    safe = 0
-    after_text = True
     calls: int = 0
+    #: how many actions there were, and what the format's words for them mean, where it has any
+    acted: int = 0
+    acts: Mapping | None = None
     envelope = False
     envelope_content: str | None = None
     more: bool | None = None
     #: the island that was read last: its value and its text
     last: Any = None
     last_text = ""
-    _run_model: Any = None
-    _run_start = _run_end = _ended_at = 0
 
     def __init__(self, header: Header, tools: Tools | None, settings: Settings, events: list[Event] | None) -> None:
         super().__init__()
@@ -86,90 +73,9 @@ class Builder(Bookkeeper):
         self.known = tools.names if tools is not None else None
         self.settings = settings
         self.events = events
-        self.segments: list[Any] = []
         self.frames: list[Frame] = []
-        self._run: list[str] = []
-
-    # free text
-
-    def text(self, piece: str, start: int, end: int) -> None:
-        """More text to show."""
-        if start < 0:
-            piece, start = piece[-start:], 0
-        if not piece:
-            return
-        if self._run_model is not Text or start != self._run_end:
-            self.flush()
-            self._run_model, self._run_start = Text, start
-        self._run.append(piece)
-        self._run_end = self.safe = end
-        self.after_text = True
-        if self.events is not None:
-            self.events.append(TextDelta(piece))
-
-    def reasoning(self, piece: str, start: int, end: int) -> None:
-        """More of what the model thinks."""
-        if start < 0:
-            piece, start = piece[-start:], 0
-        if not piece:
-            return
-        if self._run_model is not Reasoning:
-            self.flush()
-            self._run_model, self._run_start = Reasoning, start
-        self._run.append(piece)
-        self._run_end = self.safe = end
-        if self.events is not None:
-            self.events.append(ReasoningDelta(piece))
-
-    def code(self, piece: str, start: int, end: int) -> None:
-        """More of a code sample, which is text together with its fence."""
-        self.show(end)
-
-    def show(self, end: int) -> None:
-        """Everything from `safe` to `end` is text, but for white space behind markup."""
-        start = max(self.safe, 0)
-        if start >= end:
-            return
-        piece = self.slice(start, end)
-        if not self.after_text and "text" in self.header.trim:
-            start = end - len(piece := piece.lstrip())
-        self.text(piece, start, end)
-
-    def flush(self, status: Status = "ok") -> None:
-        """End the run of text or reasoning that is being collected."""
-        if self._run_model is None:
-            return
-        values: dict[str, Any] = {
-            "kind": "text" if self._run_model is Text else "reasoning",
-            "text": "".join(self._run),
-            "span": (self._run_start, self._run_end),
-        }
-        if self._run_model is Reasoning:
-            values["status"] = status
-        self.segments.append(construct(self._run_model, values))
-        self._run = []
-        self._run_model = None
-
-    def begins(self) -> int | None:
-        """Where the first segment begins; None where there is none yet."""
-        begun = self._run_start if self._run_model is not None else None
-        return self.segments[0].span[0] if self.segments else begun
-
-    def adopt(self, segments: list[Any]) -> None:
-        """Take over segments that another builder made; text goes on with the text before it."""
-        for segment in segments:
-            if (
-                type(segment) is Text
-                and self._run_model in (Text, None)
-                and (not self._run or self._run_end == segment.span[0])
-            ):
-                if not self._run:
-                    self._run_model, self._run_start = Text, segment.span[0]
-                self._run.append(segment.text)
-                self._run_end = segment.span[1]
-            else:
-                self.flush()
-                self.segments.append(segment)
+        if header.actions:
+            self.acts = actions_of(header)
 
     def forget(self) -> None:
         """What ended in the prompt is no part of the response."""
@@ -186,16 +92,6 @@ class Builder(Bookkeeper):
         del events[: last + 1]
         for event in events:
             event.index -= ended
-
-    def settle(self, frame: Frame, end: int) -> None:
-        """Everything up to `end` is read."""
-        self.safe = end
-        self.after_text = False
-        self._ended_at = frame.start
-
-    def dropped(self, end: int) -> None:
-        """What stands before `end` was left out."""
-        self.safe = max(self.safe, end)
 
     # operations: frames
 
@@ -219,9 +115,14 @@ class Builder(Bookkeeper):
         self.frames.append(frame)
 
     def end_think(self, arg: str, m: Any, g: int, base: int) -> None:
-        """A block of reasoning is complete."""
-        self.flush()
-        self.settle(self.frames.pop(), base + m.end(g))
+        """A block of reasoning is complete: free text, or the text of a JSON string."""
+        frame = self.frames.pop()
+        if frame.content is None:
+            self.flush()
+            self.settle(frame, base + m.end(g))
+        elif frame.content:
+            values = {"kind": "reasoning", "text": frame.content, "span": frame.content_span, "status": "ok"}
+            self._thoughts.append(construct(Reasoning, values))
 
     def end_code(self, arg: str, m: Any, g: int, base: int) -> None:
         """A code sample is complete."""
@@ -328,7 +229,10 @@ class Builder(Bookkeeper):
     def cut(self, end: int) -> None:
         """The text ends inside something: say so, and keep what was read of it."""
         frames, self.frames = self.frames, []
+        if self._thoughts:
+            self.flush()
         call = next((f for f in reversed(frames) if f.index >= 0 or (f.name and f.kinds == "tool_call")), None)
+        call = call or next((f for f in frames if self.is_begun(f)), None)
         if call is not None:
             self.unfinished(call, end, "truncated")
             return
@@ -342,7 +246,7 @@ class Builder(Bookkeeper):
             self.safe = end
         elif frames and frames[0].kinds == "code" and (self.after_text or self.safe <= frames[0].start):
             self.show(end)
-        elif self.slice(max(self.safe, 0), end).strip():
+        elif self.slice(max(self.safe, 0), end).strip(_CLOSERS):
             start = max(self.safe, 0)
             self.worsen("truncated")
             if frames and start > frames[0].start:
@@ -365,6 +269,10 @@ class Builder(Bookkeeper):
 
     def complete_text(self, frame: Frame) -> None:
         """Add to a call's arguments what was read of an argument that never ended."""
+
+    def is_begun(self, frame: Frame) -> bool:
+        """Is this an action, or a call that may be one, of which an argument was begun?"""
+        raise NotImplementedError
 
     def unfinished(self, frame: Frame, end: int, status: Status) -> None:
         """A call that never ended (`truncated`) or that cannot be read (`invalid`)."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from .builder import Builder, Frame
+from .builder import Builder
 from .construct import given, make, set_extra, set_given, set_private, set_values
 from .events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .islands import NotJson, decode
+from .pending import Frame
 from .replies import ToolCall
 from .shapes import Shape, shape_of
 from .values import escape, fits, may_be_other_than_text, read_bare, to_json
@@ -23,9 +24,14 @@ class CallBuilder(Builder):
     A call is announced (`ToolCallStart`) when its name is known and an argument of it begins, or when it ends.
     """
 
-    def announce(self, frame: Frame) -> None:
-        """Say that a call has begun, if its name is known and it was not said before."""
+    def announce(self, frame: Frame, *, ended: bool = False) -> None:
+        """Say that a call has begun, if its name is known and it was not said before.
+
+        What may be an action is no call before it has `ended`.
+        """
         if frame.index >= 0 or not frame.name:
+            return
+        if not ended and self._holds_back(frame):
             return
         if self.known is not None and frame.name not in self.known:
             frame.name = self._meant(frame.name)
@@ -38,6 +44,32 @@ class CallBuilder(Builder):
             if held:
                 self.events.append(ToolCallDelta(frame.index, held))
 
+    def _holds_back(self, frame: Frame) -> bool:
+        """Is what is read no call yet, since it may be an action?"""
+        if not self._may_be_deed(frame):
+            return False
+        frame.begun = "action" not in frame.kinds
+        return True
+
+    def _may_be_deed(self, frame: Frame) -> bool:
+        return self.acts is not None and self.may_act(frame)
+
+    def may_act(self, frame: Frame) -> bool:
+        """May what is being read be an action?"""
+        raise NotImplementedError
+
+    def act(self, frame: Frame, end: int) -> bool:
+        """A call is complete: take it for an action, if it is one."""
+        raise NotImplementedError
+
+    def typing(self, piece: str, *, quoted: bool) -> None:
+        """More of the text that an action types."""
+        raise NotImplementedError
+
+    def name_argument(self, frame: Frame) -> None:
+        """An argument of what may be an action begins."""
+        raise NotImplementedError
+
     def _meant(self, name: str) -> str:
         """The tool that a name means: `search.search`, where the tool is called as its own namespace, is `search`."""
         half = name[: len(name) // 2]
@@ -48,7 +80,7 @@ class CallBuilder(Builder):
         if frame.parts is None:
             frame.parts = []
         frame.parts.append(text)
-        if frame.index >= 0 and self.events is not None:
+        if frame.index >= 0 and self.events is not None and frame.typed is None:
             self.events.append(ToolCallDelta(frame.index, text))
 
     # arguments that are one JSON object
@@ -69,7 +101,7 @@ class CallBuilder(Builder):
             value, text = self._odd_arguments(frame, value, text)
         frame.arguments = value
         if self.events is None:
-            if frame.index < 0 and frame.name:
+            if frame.index < 0 and frame.name and not self._holds_back(frame):
                 frame.index = self.calls
                 self.calls += 1
             frame.parts = [text]
@@ -103,8 +135,10 @@ class CallBuilder(Builder):
         frame = self.frames[-1]
         frame.key = m[g]
         frame.key_start = base + m.start(g)
-        if frame.index < 0 and not self.header.actions and not self.header.repeated:
+        if frame.index < 0 and not self.header.repeated:
             self.announce(frame)
+        if self.acts is not None:
+            self.name_argument(frame)
 
     def value(self, piece: str, start: int, end: int) -> None:
         """More of an argument's bare text."""
@@ -112,6 +146,9 @@ class CallBuilder(Builder):
         if frame.bare is None:
             frame.bare = []
         frame.bare.append(piece)
+        if frame.typed is not None:
+            self.typing(piece, quoted=False)
+            return
         events = self.events
         if events is None:
             return
@@ -142,14 +179,14 @@ class CallBuilder(Builder):
         """Add to the text of a call's arguments what is not in it yet, as of an argument that never ended."""
         if frame.again:
             frame.parts = [to_json(frame.arguments)[:-1]]
-        if frame.bare is not None and not frame.sending and frame.index >= 0:
+        if frame.bare is not None and not frame.sending and frame.index >= 0 and frame.typed is None:
             frame.head = "".join(frame.bare).lstrip()[:8]
             self._decide(frame)
 
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
         """An argument is complete: its name, and its value as bare text or as an island."""
         frame = self.frames[-1]
-        key = frame.key or ""
+        key = frame.key or f"${len(frame.arguments or ()) + 1}"
         if frame.bare is not None:
             value = self._bare(frame, key, base + m.start(g))
             text = None
@@ -209,8 +246,8 @@ class CallBuilder(Builder):
         parts: Any = frame.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(frame)
-        if types == _TEXT_ONLY:
-            return text
+        if types == _TEXT_ONLY or frame.typed is not None or (types is None and self._may_be_deed(frame)):
+            return text  # what a field of an action takes says how its text is read
         value = text if frame.sending else read_bare(text, types, self.header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))
@@ -280,10 +317,12 @@ class CallBuilder(Builder):
             self.doubt = ""
             self.unfinished(frame, end, "invalid")
             return
+        if self.acts is not None and self.act(frame, end):
+            return
         if frame.again:
             self.complete_text(frame)
         if frame.index < 0:
-            self.announce(frame)
+            self.announce(frame, ended=True)
         if self.known is not None and name not in self.known:
             name = self._meant(name)
         if arguments is None:

@@ -1,6 +1,6 @@
-"""The command line: `outspoken parse`, `outspoken explain` and `outspoken formats`.
+"""The command line: `outspoken parse`, `outspoken explain`, `outspoken formats` and `outspoken stats`.
 
-Exit codes: 0 all is well, 1 the response has errors, 2 wrong use.
+Exit codes: 0 all is well, 1 the response has errors, or `stats` met what is no response, 2 wrong use.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from pydantic_core import to_json
 
 from . import __version__, registry
 from .api import parse, stream
+from .config import Expect
 from .errors import OutspokenError, ToolError
 from .events import Done, Event
 from .explain import COLORS, Line, event_line, explanation, summary
@@ -100,7 +101,22 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("formats", help="list the formats")
     command.add_argument("--json", action="store_true", help="write the list as JSON")
     command.set_defaults(run=_formats)
+    _add_stats(commands.add_parser("stats", help="count how many responses are sound, recovered or lost"))
     return parser
+
+
+def _add_stats(command: argparse.ArgumentParser) -> None:
+    files = (
+        "responses: `.jsonl` has an object with `text` on each line, as has `-`, standard input; any other file is one"
+    )
+    command.add_argument("files", nargs="+", metavar="FILE", help=files)
+    command.add_argument("--format", default="auto", help="the format of all that name none themselves; default: auto")
+    command.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
+    command.add_argument("--expect", choices=get_args(Expect), default="anything", help="what makes a response of use")
+    command.add_argument("--strict", action="store_true", help="what is repaired or has a warning has failed")
+    command.add_argument("--no-recovery", action="store_true", help="nothing is repaired")
+    command.add_argument("--json", action="store_true", help="write the counts as JSON")
+    command.set_defaults(run=_stats)
 
 
 def _add_input(command: argparse.ArgumentParser) -> None:
@@ -162,6 +178,14 @@ def _formats(given: argparse.Namespace) -> int:
         print(f"{'':<{width}}  models: {', '.join(info.models)}")
         print(f"{'':<{width}}  aliases: {', '.join(info.aliases) or 'none'}")
     return 0
+
+
+def _stats(given: argparse.Namespace) -> int:
+    from .cli_stats import run
+
+    if given.format != "auto":
+        registry.resolve(given.format)
+    return run(given)
 
 
 def _code(reply: Reply) -> int:

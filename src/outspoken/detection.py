@@ -235,6 +235,7 @@ class Detector(Machine):
         self.share(best)
         builder.frames.clear()
         builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
+        builder.acted = own.acted
         builder.envelope = builder.envelope or own.envelope
         if own.envelope_content is not None:
             builder.envelope_content = (builder.envelope_content or "") + own.envelope_content

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
-from .builder import Frame
 from .deeds import ActionBuilder
-from .events import Event, ToolCallDelta, ToolCallStart
+from .events import ActionText, Event, ToolCallDelta, ToolCallStart
+from .pending import Frame
 from .replies import ToolCall
 
 
@@ -22,6 +23,7 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
     draft.counts_from(builder, start)
     draft.cap, draft.status = builder.cap, builder.status
     draft.calls = builder.calls if frame is None else frame.index
+    draft.acted = builder.acted
     draft.safe, draft.after_text = start, builder.after_text
     around = builder.frames if frame is None else builder.frames[: builder.frames.index(frame)]
     draft.frames = [copy(f) for f in around if f.start < start]
@@ -29,7 +31,11 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
 
 
 def continues(builder: ActionBuilder, frame: Frame, draft: ActionBuilder) -> bool:
-    """Does the first call of a draft go on from what was announced and sent of it?"""
+    """Does the first call of a draft, or the action, go on from what was announced and sent of it?"""
+    if frame.typed is not None:
+        first: Any = draft.segments[0] if draft.segments else frame
+        typed = getattr(first, "type", "") == "type_text" and first.name == frame.name
+        return typed and first.text.startswith(frame.typed.sent)
     builder.complete_text(frame)
     call = next((s for s in draft.segments if type(s) is ToolCall), None)
     if call is None or draft.segments[0] is not call:
@@ -56,6 +62,7 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     draft.take_repairs()
     builder.frames[:] = draft.frames
     builder.edits.clear()
+    builder.unthink()
     last = builder.segments[-1].span[1] if builder.segments else 0
     builder.adopt(draft.segments)
     if (
@@ -67,6 +74,7 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
     builder.repairs += draft.repairs
     builder.worsen(draft.status)
     builder.calls = draft.calls
+    builder.acted = draft.acted
     builder.safe, builder.after_text = draft.safe, draft.after_text
     builder.envelope = builder.envelope or draft.envelope
     if draft.envelope_content is not None:
@@ -77,7 +85,9 @@ def accept(builder: ActionBuilder, draft: ActionBuilder, frame: Frame | None) ->
 
 
 def _unsent(events: list[Event], frame: Frame) -> list[Event]:
-    """The events of a draft without those of the announced call that were sent."""
+    """The events of a draft without those of the announced call or action that were sent."""
+    if frame.typed is not None:
+        return _untyped(events, len(frame.typed.sent))
     sent = len("".join(frame.parts or ()))
     found: list[Event] = []
     for event in events:
@@ -89,5 +99,20 @@ def _unsent(events: list[Event], frame: Frame) -> list[Event]:
             if not rest:
                 continue
             event = ToolCallDelta(event.index, rest)
+        found.append(event)
+    return found
+
+
+def _untyped(events: list[Event], sent: int) -> list[Event]:
+    """The events of a draft without so much of the text of its first action."""
+    found: list[Event] = []
+    first = next((event.index for event in events if type(event) is ActionText), None)
+    for event in events:
+        if type(event) is ActionText and event.index == first and sent:
+            rest = event.text[sent:]
+            sent = max(sent - len(event.text), 0)
+            if not rest:
+                continue
+            event = ActionText(event.index, rest)
         found.append(event)
     return found

@@ -62,8 +62,27 @@ class ToolCallUnfinished:
 
 
 @dataclass(slots=True)
+class ActionText:
+    """More of the text that a GUI action types, before it is complete. `index` is the `order` of the action.
+
+    All of them, joined, are the `text` of the action that `ActionParsed` brings. Nothing is to be typed before that has
+    come: where the action never ends or cannot be read, `ActionUnfinished` comes instead.
+    """
+
+    index: int
+    text: str
+
+
+@dataclass(slots=True)
 class ActionParsed:
     """A GUI action is complete."""
+
+    action: Action
+
+
+@dataclass(slots=True)
+class ActionUnfinished:
+    """A GUI action never ended, or cannot be read; `action.status` says which. It must not be carried out."""
 
     action: Action
 
@@ -89,7 +108,9 @@ Event = (
     | ToolCallDelta
     | ToolCallEnd
     | ToolCallUnfinished
+    | ActionText
     | ActionParsed
+    | ActionUnfinished
     | PayloadParsed
     | Done
 )

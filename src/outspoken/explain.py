@@ -10,7 +10,18 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .events import ActionParsed, Done, Event, PayloadParsed, ReasoningDelta, TextDelta, ToolCallDelta, ToolCallStart
+from .events import (
+    ActionParsed,
+    ActionText,
+    ActionUnfinished,
+    Done,
+    Event,
+    PayloadParsed,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
 from .frame import visible
 from .inspection import Candidate
 from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -63,7 +74,9 @@ def event_line(event: Event) -> str:
         said = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
     elif isinstance(event, ToolCallDelta):
         said = f"{event.index} {_json(event.arguments)}"
-    elif isinstance(event, ActionParsed):
+    elif isinstance(event, ActionText):
+        said = f"{event.index} {_json(event.text)}"
+    elif isinstance(event, (ActionParsed, ActionUnfinished)):
         said = f"{event.action.name} {_json(_fields(event.action))}"
     elif isinstance(event, PayloadParsed):
         said = f"{event.payload.type} {_json(event.payload.data)}"
@@ -122,8 +135,11 @@ def segment_value(segment: Segment) -> str:
 
 def _fields(action: Any) -> dict[str, Any]:
     """What an action says: of its own fields, those that it has."""
-    common = {"kind", "name", "raw", "span", "status"} | ({"extra"} if not action.extra else set[str]())
-    return action.model_dump(mode="json", exclude=common | {"repairs"}, exclude_none=True)
+    from .actions_base import PROVENANCE
+
+    left_out = PROVENANCE - ({"extra"} if action.extra else set[str]())
+    said = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
+    return {key: value for key, value in said.items() if value != []}
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .errors import GrammarError
 
 _FIELD = re.compile(r"//[ ]([a-z_]+):[ \t]*(.*)")
+_ENTRY = re.compile(r"([^=(]*(?:\([^)]*\))?)\s*=\s*(.+)")
+_SHARED = re.compile(r"(?:\.\w+)+")
 _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
 _VALUES = ("json", "text")
+_RARE = frozenset({"point", "any_case", "arguments", "checks", "payloads", "repeated"})
 _WRITTEN = ("json", "words", "python")
 
 
@@ -32,9 +36,12 @@ class Header:
     says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
     model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
     does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
-    points, `actions` maps the format's action names to the vocabulary of actions. `payloads` maps the types of payloads
-    that are not called by what is written to an expression of what is written. `repeated` says what an argument is that
-    is given more than once: its last value (""), or the "list" of all.
+    points, `point` how one is written (`({x},{y})`; "" for a list). `actions` maps the format's words for actions to
+    the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
+    that the format's words count in any case. `payloads` maps the types of payloads that are not called by what is
+    written to an expression of what is written. `repeated` says what an argument is that is given more than once: its
+    last value (""), or the "list" of all. `checks` says what is to be changed of actions that do not fit the
+    page.
     """
 
     format: str
@@ -51,9 +58,13 @@ class Header:
     anchor: str = ""
     like: str = ""
     space: str = "px"
+    point: str = ""
+    any_case: bool = False
+    arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
     payloads: dict[str, str] = field(default_factory=dict[str, str])
     repeated: str = ""
+    checks: dict[str, str] = field(default_factory=dict[str, str])
 
     def payload(self, written: str) -> str:
         """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
@@ -67,10 +78,7 @@ class Header:
         """The header as plain data, for the compiled form of the grammar."""
         data = asdict(self)
         data["trim"] = sorted(self.trim)
-        for rare in ("payloads", "repeated"):
-            if not data[rare]:
-                del data[rare]
-        return data
+        return {key: value for key, value in data.items() if value or key not in _RARE}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Header:
@@ -84,8 +92,12 @@ class Header:
         return cls(**values)
 
 
-def read_header(text: str, path: str) -> Header:
-    """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read."""
+def read_header(text: str, path: str, folder: Path | None = None) -> Header:
+    """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read.
+
+    `path` names the grammar in errors; `folder` is where it lies, where that is not the folder of `path`.
+    """
+    folder = Path(path).parent if folder is None else folder
     fields = _fields(text, path)
     known = Header.__dataclass_fields__
     for key, (line, _) in fields.items():
@@ -114,7 +126,7 @@ def read_header(text: str, path: str) -> Header:
         models=_list(get.get("models", "")),
         aliases=_list(get.get("aliases", "")),
         source=get.get("source", ""),
-        example=get.get("example", ""),
+        example=get.get("example", "").replace("\\t", "\t"),
         trim=trim,
         values=get.get("values", "json"),
         written=get.get("written", "json"),
@@ -123,9 +135,13 @@ def read_header(text: str, path: str) -> Header:
         anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
         like=get.get("like", ""),
         space=get.get("space", "px"),
-        repeated=get.get("repeated", ""),
-        actions=_pairs(get.get("actions", ""), "action(...)", path, fields.get("actions", (0, ""))[0]),
+        point=get.get("point", ""),
+        any_case=get.get("any_case", "") == "yes",
+        arguments=_entries("arguments", fields, path, folder),
+        actions=_entries("actions", fields, path, folder),
         payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
+        repeated=get.get("repeated", ""),
+        checks=_entries("checks", fields, path, folder),
     )
 
 
@@ -163,6 +179,38 @@ def one_line(value: str) -> str:
 
 def _list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+
+
+def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Path) -> dict[str, str]:
+    """`left_double = click(clicks=2)` lines: the left side to the right one.
+
+    A line `.shared.name` stands for the lines of that file's own field; a later line takes the place of one with the
+    same left side.
+    """
+    line, value = fields.get(key, (0, ""))
+    entries: dict[str, str] = {}
+    for offset, entry in enumerate(value.splitlines()):
+        if not entry.strip():
+            continue
+        if _SHARED.fullmatch(entry.strip()):
+            entries.update(_shared(key, entry.strip(), path, folder, line))
+            continue
+        match = _ENTRY.fullmatch(entry.strip())
+        if match is None:
+            said = "argument|argument" if key == "arguments" else "action(...)"
+            raise GrammarError(path, f"`{entry.strip()}` is not `name = {said}`", line=line + offset + 1)
+        entries[match[1].strip()] = match[2].strip()
+    return entries
+
+
+def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str, str]:
+    """The entries of another file's field."""
+    file = folder.joinpath(*name.split(".")[1:]).with_suffix(".lark")
+    try:
+        text = file.read_text("utf-8")
+    except OSError as error:
+        raise GrammarError(path, f"there is no file `{name}` to take `{key}` from", line=line) from error
+    return _entries(key, _fields(text, str(file)), str(file), file.parent)
 
 
 def _pairs(value: str, right: str, path: str, line: int) -> dict[str, str]:

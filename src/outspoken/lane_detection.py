@@ -13,7 +13,7 @@ from .detection import watch
 from .lanes import Lane, lane_of, reply_of, segment
 from .openers import Openers, like, opening_markers
 from .operations import HANDLERS
-from .replies import Reply, Text
+from .replies import Reply, Text, ToolCall
 from .settings import Settings
 from .sprint import BLANK, LONG
 from .tools import Tools
@@ -141,7 +141,8 @@ class _Reader:
                     return None
                 if found is not False:
                     nothing = all(s.__class__ is Text for s in found[0])
-                    rank = nothing, -found[1], name != self.detected, name != PLAIN, bool(like(name)), name
+                    idle = not any(s.__class__ is ToolCall for s in found[0])
+                    rank = nothing, idle, -found[1], name != self.detected, name != PLAIN, bool(like(name)), name
                     sound.append((rank, lane, found))
             if sound:
                 _, lane, found = min(sound)

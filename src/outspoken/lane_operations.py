@@ -29,7 +29,7 @@ class LaneOperations:
     """
 
     def __init__(self, header: Header) -> None:
-        self._values, self._trims_text = header.values, "text" in header.trim
+        self._values, self._trims_text, self._acts = header.values, "text" in header.trim, bool(header.actions)
         #: what the offset of the response in the text is taken off with, which is 0 where its prompt opens nothing
         self._shift = " - o" if header.opened else ""
         self._segment = f"append(segment(kind, run, run_start{self._shift}, run_end{self._shift}))"
@@ -141,6 +141,8 @@ class LaneOperations:
         self._put(f"id{c} = text[start{d}:{end}]", f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
+        if self._acts:
+            raise Unreadable  # the call may be an action
         d = self._top()
         self._frames.pop()
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")

@@ -72,7 +72,7 @@ class Machine(Salvager):
         """What finds in the next piece a character that may end what is being read; None where any piece may."""
         island, free = self._island, self.config.free
         if island is not None:
-            return island.scanner.plain if self.pos == len(self.buffer) else None
+            return island.scanner.plain if self.pos == len(self.buffer) and not self._is_typed(island) else None
         if free is None or free.target is self.automaton.home or self._fresh or self._lead or self._waiting:
             return None
         if self._damage is not None or self._suspect is not None:
@@ -96,6 +96,7 @@ class Machine(Salvager):
             island.pieces.append(chunk)
             if island.step.role == "arguments" and island.pieces[0][0] == "{":
                 self.builder.island_piece("arguments", chunk)
+            self._typing(island, chunk)
         else:
             if held:
                 chunk, start = held + chunk, start - len(held)
@@ -331,18 +332,31 @@ class Machine(Salvager):
         self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
         return True
 
+    def _typing(self, island: Island, piece: str) -> None:
+        """A piece of an island may be of the text that an action types."""
+        if self._is_typed(island):
+            self.builder.typing(piece, quoted=True)
+
+    def _is_typed(self, island: Island) -> bool:
+        """Is an island the text that an action types?"""
+        frames = self.builder.frames
+        return island.step.role == "argument" and bool(frames) and frames[-1].typed is not None
+
     def _island_on(self, island: Island, *, final: bool) -> bool:
         """Go on in an island."""
         step, scanner = island.step, island.scanner
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
+            self._typing(island, self.buffer[self.pos : end])
         if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
             self.builder.island_piece("arguments", ready)
         self.pos = end
         if scanner.broken:
             self._island = None
-            return self._fail(self.pos, inside=True)
+            if step.role in ("arguments", "argument"):
+                return self._fail(self.pos, inside=True)
+            return self._fail(island.begun - self.base, self.pos, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         self._island = None

@@ -117,7 +117,7 @@ class Openers:
         """What matches where the marker of a number was found, and another format than this one is likely, too."""
         found = self._rivals.get((number, name))
         if found is None:
-            others = [o for o in self._openings(number) if o.name != name and like(o.name) != name and not o.supplied]
+            others = [o for o in self._openings(number) if name not in likes(o.name) and not o.supplied]
             found = re.compile("|".join(dict.fromkeys([o.likely for o in others])) or "(?!)").match
             self._rivals[number, name] = found
         return found
@@ -161,6 +161,14 @@ def opening_markers(lenient: bool, edition: int) -> Openers:
 def like(name: str) -> str:
     """The format that spells its calls as this one does, where its header names one."""
     return registry.automaton(name, lenient=True).tables.header.like
+
+
+def likes(name: str) -> list[str]:
+    """A format, the one that it is like, the one that this is like, and so on."""
+    found = [name]
+    while (other := like(found[-1])) and other not in found:
+        found.append(other)
+    return found
 
 
 def home_markers(automaton: Automaton) -> list[Transition]:

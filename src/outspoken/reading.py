@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import registry
 from .construct import construct
@@ -17,8 +17,11 @@ from .machine import Machine
 from .notes import placed
 from .opened import Opened, after_anchor
 from .replies import Reply
-from .settings import DEFAULT, Settings
+from .settings import DEFAULT, Settings, with_screen
 from .tools import Tools
+
+if TYPE_CHECKING:
+    from .points import Screen, Space
 
 OnError = Literal["keep", "raise"]
 
@@ -217,9 +220,12 @@ class StreamParser:
         prefix: str | None = None,
         on_error: OnError = "keep",
         repair: Cap | None = None,
+        coordinates: Space | None = None,
+        screen: Screen | None = None,
         settings: Settings | None = None,
     ) -> None:
         self._events: list[Event] = []
+        settings = with_screen(settings, coordinates, screen)
         self._reading = Reading(format, tools, prefix, on_error, repair, settings, self._events)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.reply: Reply | None = None

@@ -44,6 +44,7 @@ from .ways import (
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
 _SHORT = 2
+_CALLS = frozenset({"tool_call", "action"})
 
 
 def recover(region: Region) -> Way | None:
@@ -71,10 +72,12 @@ def _cheapest(region: Region) -> Way | None:
 
 
 def _foreign(steps: tuple[Taken, ...], region: Region) -> tuple[Taken, ...]:
-    """Record that each call of a way is written as the format does not write it."""
+    """Record that each call or action of a way is written as the format does not write it."""
     found: list[Taken] = []
     for taken in steps:
-        if taken.step is not None and any(op == "begin" and "tool_call" in kind for op, kind in taken.step.after):
+        if taken.step is not None and any(
+            op == "begin" and not _CALLS.isdisjoint(kind.split()) for op, kind in taken.step.after
+        ):
             text = region.text[taken.start - region.base : taken.end - region.base]
             edit = Edit(taken.start, taken.end, text, "foreign-notation", "markup")
             taken = taken._replace(edits=(edit, *taken.edits))

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from . import registry
-from .actions import BaseAction, action_arguments
+from .acting import action_arguments, in_space, meant_by
+from .actions import BaseAction
 from .errors import RenderError
 from .header import Header
+from .mapping import PARTS
 from .replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 from .template_patterns import written
 from .tools import Tools
 from .values import to_json
 from .writing import Wanted, renumbered, write
 
+if TYPE_CHECKING:
+    from .points import Screen, Space
 
-def render(what: Any, format: str, *, tools: Any = None) -> str:
+
+def render(
+    what: Any, format: str, *, tools: Any = None, coordinates: Space | None = None, screen: Screen | None = None
+) -> str:
     """Write calls, or a whole reply, as the format's models write them.
 
     `what` is a Reply, one of its segments or a list of them, or of dicts with `name` and `arguments`. What is written
@@ -26,24 +33,64 @@ def render(what: Any, format: str, *, tools: Any = None) -> str:
     marker, where it has no escapes) raises RenderError, and so does a segment for which the format has no words.
     Formats that write arguments as bare text rely on the tools' schemas to tell `"5"` from `5`; where `tools` is not
     given, the schemas are taken from the values. Ids are written where the format has a place for them.
+
+    GUI actions are written in the format's own words, with points in its own space or in `coordinates`; where they are
+    in another one, that takes the `screen`. What an action says and the format has no words for raises RenderError;
+    what the model said of the action (its reasoning, how sure it is) is left out there.
     """
     name = registry.resolve(format)
-    header = registry.automaton(name).tables.header
-    segments = _segments(what)
-    wanted: list[Wanted] = []
-    for segment in segments:
-        item = _wanted(segment, header)
-        wanted.append(
-            renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
-        )
+    tables = registry.automaton(name).tables
+    header = tables.header
+    segments = [_placed(segment, header, coordinates, screen) for segment in _segments(what)]
+    kinds = {kind for kinds in tables.frames for kind in kinds.split()}
+    # where actions may be either, they are calls, unless that cannot be written
+    ways = [acts for acts in (False, True) if ("action" if acts else "tool_call") in kinds] or [False]
+    if not any(isinstance(segment, BaseAction) for segment in segments):
+        del ways[1:]
     known = Tools.of(tools) or _typed(segments)
     refused: list[RenderError] = []
-    for attempt in _attempts(wanted, header):
-        try:
-            return _written(name, segments, attempt, known)
-        except RenderError as error:
-            refused.append(error)
+    for acts in ways:
+        for attempt in _attempts(_all_wanted(segments, header, acts=acts), header):
+            try:
+                return _written(name, segments, attempt, known, coordinates)
+            except RenderError as error:
+                refused.append(error)
     raise refused[0]
+
+
+def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of all segments."""
+    wanted: list[Wanted] = []
+    for segment in segments:
+        acted = isinstance(segment, BaseAction)
+        for item in _acted(segment, header, acts=acts) if acted else [_wanted(segment, header)]:
+            wanted.append(
+                renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
+            )
+    return wanted
+
+
+def _acted(action: BaseAction, header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of an action; of one that holds others, its beginning, those, and its end."""
+    named = action_arguments(header, action)
+    if named is None:
+        raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
+    parts: list[BaseAction] = named[1].pop(PARTS, [])
+    kind, id_ = ("action", None) if acts else ("tool_call", action.id)
+    arguments, text = tuple(named[1].items()), to_json(named[1])
+    whole = Wanted(kind, "", named[0], id_, 0, arguments, text, spelled=header.written, encloses=bool(parts))
+    inner = [item for part in parts for item in _acted(part, header, acts=acts)]
+    return [whole, *inner, Wanted(kind)] if parts else [whole]
+
+
+def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:
+    """A segment with its points in the space of the format. Raises RenderError."""
+    if not isinstance(segment, BaseAction):
+        return segment
+    try:
+        return in_space(segment, coordinates or cast("Space", header.space), screen)
+    except ValueError as error:
+        raise RenderError(f"`{header.format}` cannot say where `{segment.name}` is: {error}") from error
 
 
 def _attempts(wanted: list[Wanted], header: Header) -> Iterator[list[Wanted]]:
@@ -59,7 +106,9 @@ def _attempts(wanted: list[Wanted], header: Header) -> Iterator[list[Wanted]]:
         yield [replace(item, padded=True) for item in wanted]
 
 
-def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> str:
+def _written(
+    name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None, coordinates: Space | None
+) -> str:
     """The text of what is wanted, once it was read back. Raises RenderError."""
     automaton = registry.automaton(name)
     text = write(automaton, tuple(wanted))
@@ -69,7 +118,7 @@ def _written(name: str, segments: list[Any], wanted: list[Wanted], tools: Tools 
         text = text.removeprefix(automaton.tables.header.opened)
         if wanted[0].kind != "text":
             text = text.lstrip("\n")
-    _compare(text, name, segments, wanted, tools)
+    _compare(text, name, segments, tools, coordinates)
     return text
 
 
@@ -114,11 +163,6 @@ def _wanted(segment: Any, header: Header) -> Wanted:
         return Wanted("payload", name=name, data=segment.data)
     if isinstance(segment, JsonValue):
         return Wanted("text", text=segment.raw)
-    if isinstance(segment, BaseAction):
-        named = action_arguments(header, segment)
-        if named is None:
-            raise RenderError(f"`{header.format}` has no action that means `{getattr(segment, 'type', '?')}`")
-        return Wanted("action", name=named[0], arguments=tuple(named[1].items()))
     raise TypeError(f"render cannot write a {type(segment).__name__}")
 
 
@@ -159,11 +203,11 @@ def _describe(value: Any, schema: dict[str, Any]) -> None:
             _describe(inner, schema.setdefault("items", {}))
 
 
-def _compare(text: str, name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None) -> None:
+def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coordinates: Space | None) -> None:
     """Read back what was written. Raises RenderError where it does not say the same."""
     from .api import parse
 
-    reply = parse(text, name, tools=tools)
+    reply = parse(text, name, tools=tools, coordinates=coordinates)
     read = _merged([_essence(s) for s in reply.segments])
     meant = _merged([_essence(s) for s in segments])
     if read != meant:
@@ -193,8 +237,7 @@ def _essence(segment: Any) -> tuple[Any, ...]:
         return "tool_call", segment.name, segment.arguments
     if isinstance(segment, Payload):
         return "payload", segment.type, segment.data
-    left_out = {"raw", "span", "name", "extra"}
-    return "action", segment.model_dump(exclude=left_out)
+    return "action", meant_by(segment)
 
 
 def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -6,12 +6,26 @@ Every span is a pair `(start, end)` of offsets, in characters, into the raw text
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .actions import Action
 from .diagnostics import Diagnostic, Repair
+
+if TYPE_CHECKING:
+    from .actions import Action
+else:
+
+    class _Action:
+        """Stands for `Action` until a schema of it is needed: its fifty models cost time to import."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            from .actions import Action
+
+            return handler.generate_schema(Action)
+
+    Action = Annotated[object, _Action]
 
 Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
@@ -142,8 +156,13 @@ class Reply(BaseModel):
 
     @cached_property
     def actions(self) -> list[Action]:
-        """The GUI actions, in order."""
-        return [s for s in self.segments if s.kind == "action"]
+        """The finished GUI actions (`ok` or `repaired`), in order. Only these may be carried out."""
+        return [s for s in self.segments if s.kind == "action" and s.status in ("ok", "repaired")]
+
+    @cached_property
+    def unfinished_actions(self) -> list[Action]:
+        """GUI actions that never ended (`truncated`) or cannot be read (`invalid`). Never carry these out."""
+        return [s for s in self.segments if s.kind == "action" and s.status not in ("ok", "repaired")]
 
     @cached_property
     def payloads(self) -> list[Payload]:

@@ -29,7 +29,7 @@ _NEAR = 120
 
 _CALLS = frozenset({"tool_call", "action", "payload"})
 #: What a damaged segment is worth to be read for.
-_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think"})
+_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
 def says_something(way: Way) -> bool:
@@ -92,7 +92,7 @@ class Salvager(Sprinter):
             return None
         # JSON without any marker is a call only where it says so
         plain = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
-        hopeful: bool | None = None
+        hopeful = any(f.begun for f in frames) or None
         if plain and (any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.islands)):
             hopeful = True
         if opener is not None:
@@ -145,8 +145,31 @@ class Salvager(Sprinter):
         if self._may_try(damage.at) and self._salvage(damage, at, closed=match is not None or self.proven):
             return True
         if damage.frame is None:
-            return self._as_text(damage.at)
+            return self._lose_action(damage, config, at, cut=match is None) or self._as_text(damage.at)
         return self._give_up(damage, config, at, cut=match is None)
+
+    def _lose_action(self, damage: Damage, config: Config, at: int, *, cut: bool) -> bool:
+        """An action of which an argument was begun cannot be read: say so, and go on behind its line.
+
+        A call that may be one is lost like any call.
+        """
+        builder = self.builder
+        frame = next((f for f in builder.frames if builder.is_begun(f)), None)
+        if frame is None:
+            return False
+        if frame.begun:
+            del builder.frames[builder.frames.index(frame) + 1 :]
+            damage.outer = outside_of_call(self.automaton, self.config)
+            return self._give_up(damage, config, at, cut=cut)
+        end = damage.at + len(self.slice(damage.at, at).partition("\n")[0])
+        del builder.frames[builder.frames.index(frame) :]
+        builder.edits.clear()
+        builder.unfinished(frame, end, "invalid")
+        builder.frames.clear()
+        self.config = self.automaton.home
+        self.rewind(end)
+        self.marked = True
+        return True
 
     def _end_of(self, damage: Damage, *, final: bool) -> Any:
         """The marker at which a damaged segment ends; None where it has not come yet."""
@@ -214,6 +237,7 @@ class Salvager(Sprinter):
         self.config = self.automaton.home
         builder.frames.clear()
         builder.edits.clear()
+        builder.unthink()
         resume = self._opener()[1] or after
         read = max(after, self.base + self.pos)
         self._spent += read - resume

@@ -80,6 +80,11 @@ class Tools:
         others: Any = schema.get("additionalProperties")
         return others if _is_object(others) else None
 
+    def required(self, name: str) -> list[str]:
+        """The arguments that a tool's schema requires."""
+        required: Any = _target(self.schema(name)).get("required")
+        return [key for key in required if isinstance(key, str)] if _is_list(required) else []
+
     def types(self, name: str, key: str) -> Types | None:
         """The JSON types that an argument's schema admits; None where it does not say."""
         types = self._types.get((name, key), _UNKNOWN)

@@ -36,6 +36,7 @@ class Trial(Machine):
         if parent.events is not None:
             builder.events = []
         builder.calls = self._calls = parent.calls
+        builder.acted = parent.acted
         builder.safe = start
         builder.counts_from(parent, start)
         super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
@@ -109,15 +110,19 @@ class Trial(Machine):
         segments = self.builder.segments
         called = [s.name for s in segments if s.kind == "tool_call"]
         nothing = not any(s.kind != "text" for s in segments)
+        idle = not any(s.kind not in ("text", "reasoning") for s in segments)
         unknown = tools is not None and any(name not in tools for name in called)
         named = any(f.name for f in self.builder.frames)
+        does = any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
         return (
             self.refused is not None,
             not (self.ended or self.whole),
             nothing,
             self.damaged,
             unknown,
+            idle,
             -self.stopped_at() if self.ended or self.whole else not named,
+            not does,
             self.name != first,
             self.name != PLAIN,
             bool(self.automaton.tables.header.like),

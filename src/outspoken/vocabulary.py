@@ -33,7 +33,9 @@ JSON_FIRST = {
 TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME"})
 
 #: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
-FRAMES = frozenset({"think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread"})
+FRAMES = frozenset({
+    "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted",
+})  # fmt: skip
 
 #: Rules that hand the value just read to the frame round them.
 FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work"})

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .automaton import Automaton, Config, Transition
 from .notations import notation_of
-from .tables import END
+from .tables import END, Terminal
 from .values import to_json
 from .vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
 
@@ -31,7 +31,10 @@ _WRITING = FREE_TEXT | ISLANDS | TOKENS
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One thing to be written: `kind` is "text", or the frame that it becomes."""
+    """One thing to be written: `kind` is "text", or the frame that it becomes.
+
+    Of an action that `encloses` others this is the beginning; those are wanted next, then its end, which has no name.
+    """
 
     kind: str
     text: str = ""
@@ -45,6 +48,7 @@ class Wanted:
     padded: bool = False
     #: how bare text is written for what is no string, as the header's `written` says
     spelled: str = "json"
+    encloses: bool = False
 
 
 class Progress(NamedTuple):
@@ -59,11 +63,15 @@ class Progress(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """A step of a way: the text that it wrote, and the step before it. A value may be empty."""
+    """A step of a way: the text that it wrote, and the step before it. A value may be empty.
+
+    `pattern` is that of an action's name, which has to be read as that name once something stands behind it.
+    """
 
     text: str
     before: Any
     is_marker: bool = True
+    pattern: str = ""
 
 
 def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
@@ -78,11 +86,28 @@ def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
         if (config.stack, progress) in seen:
             continue
         seen.add((config.stack, progress))
-        for price, target, reached, text, short in _ways_on(config, progress, wanted):
-            if (target.stack, reached) not in seen:
-                on = _Way(text, way, short not in _WRITING) if text or short in _WRITING - {"TEXT"} else way
-                heapq.heappush(queue, (cost + price, next(tie), target, reached, on))
+        for price, target, reached, text, terminal in _ways_on(config, progress, wanted):
+            if (target.stack, reached) not in seen and _reads_name(way, text, ended=target is _DONE):
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, _on(way, text, terminal)))
     return None
+
+
+def _on(way: _Way | None, text: str, terminal: Terminal | None) -> _Way | None:
+    """A way with what a terminal writes at its end."""
+    if terminal is None or not (text or terminal.short in _WRITING - {"TEXT"}):
+        return way
+    return _Way(text, way, terminal.short not in _WRITING, terminal.regex * (terminal.short == "ACTION_NAME"))
+
+
+def _reads_name(way: _Way | None, text: str, *, ended: bool) -> bool:
+    """Would the name that a way ends with, if it does, be read as this name with the text behind it?"""
+    if way is None or not way.pattern or not (text or ended):
+        return True
+    import regex
+
+    head = _joined(way)
+    match = regex.compile(way.pattern).match(head + text, len(head) - len(way.text), partial=not ended)
+    return match is not None and (match.partial or match.end() == len(head))
 
 
 class _Done:
@@ -109,28 +134,35 @@ def _joined(way: _Way | None) -> str:
 
 def _ways_on(
     config: Config, progress: Progress, wanted: tuple[Wanted, ...]
-) -> list[tuple[int, Config, Progress, str, str]]:
-    """What can be written next: the cost, where that leads, the text, and the short name of what writes it."""
-    found: list[tuple[int, Config, Progress, str, str]] = []
+) -> list[tuple[int, Config, Progress, str, Terminal | None]]:
+    """What can be written next: the cost, where that leads, the text, and what writes it; None for the end."""
+    found: list[tuple[int, Config, Progress, str, Terminal | None]] = []
     for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
         if step.supplied:
             continue
         before = _after(progress, step.before, wanted)
         if before is None:
             continue
-        for text, written in _spellings(step, before[1], wanted):
+        for text, written in _spellings(step, _within(step, before[1], wanted), wanted):
             after = _after(written, step.after, wanted)
             if after is not None:
                 open_end = _OMISSION if ("end", "think") in step.before else 0
                 price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0] + open_end
                 price += _UNNATURAL * _is_unnatural(step.terminal.short, before[1], wanted)
-                found.append((price, step.target, after[1], text, step.terminal.short))
+                found.append((price, step.target, after[1], text, step.terminal))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
         after = _after(progress, ended[1], wanted)
         if after is not None and after[1].item == len(wanted):
-            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", ""))
+            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", None))
     return found
+
+
+def _within(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> Progress:
+    """The progress before a step; where that begins a part of what is being written, the part is due."""
+    begins = any(name == "begin" for name, _ in (*step.before, *step.after))
+    is_due = begins and progress.name and progress.item < len(wanted) and wanted[progress.item].encloses
+    return Progress(progress.item + 1) if is_due else progress
 
 
 def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) -> bool:
@@ -166,7 +198,11 @@ def _after(
 def _is_complete(item: Wanted, progress: Progress) -> bool:
     if item.kind in ("think", "payload", "json"):
         return progress.body
-    return progress.name and (progress.body or progress.argument == len(item.arguments)) and progress.phase == 0
+    return not item.encloses and (
+        (progress.name or not item.name)
+        and (progress.body or progress.argument == len(item.arguments))
+        and progress.phase == 0
+    )
 
 
 def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[str, Progress]]:
@@ -191,7 +227,7 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "ARG_VALUE" and item and item.kind == "payload":
         is_due = progress.name and not progress.body and isinstance(item.data, str)
         return [(item.data, progress._replace(body=True))] if is_due else []
-    if short == "ARG_VALUE" and item and progress.phase == 1:
+    if short == "ARG_VALUE" and item and (progress.phase == 1 or _is_unnamed(item, progress)):
         return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
@@ -204,15 +240,19 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
         return [(to_json(item.name), progress._replace(name=True))] if item.name and not progress.name else []
     if role == "id":
         return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
+    if role == "content":
+        return (
+            [(to_json(item.text), progress._replace(body=True))] if item.kind == "think" and not progress.body else []
+        )
     if role == "arguments":
-        whole = item.kind == "tool_call" and not progress.body and not progress.argument
+        whole = item.kind in ("tool_call", "action") and not progress.body and not progress.argument
         if not whole:
             return []
         if step.terminal.short in JSON_FIRST:
             return [(item.arguments_text, progress._replace(body=True))]
         text = notation_of(step.terminal).write(dict(item.arguments))
         return [] if text is None else [(text, progress._replace(body=True))]
-    if role in ("", "argument") and progress.phase == 1:
+    if role in ("", "argument") and (progress.phase == 1 or _is_unnamed(item, progress)):
         value = item.arguments[progress.argument][1]
         if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
             return []
@@ -231,7 +271,7 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return [(item.name, progress._replace(name=True))] if item.name == step.terminal.canonical else []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
         return [(item.name, progress._replace(name=True))] if item.name else []
-    if short == "ARG_NAME" and progress.phase == 0 and not progress.body and progress.argument < len(item.arguments):
+    if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_unnamed(item, progress):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
@@ -240,6 +280,16 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
     if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
         return [(item.id, progress._replace(id=True))]
     return []
+
+
+def _may_begin_argument(item: Wanted, progress: Progress) -> bool:
+    return progress.phase == 0 and not progress.body and progress.argument < len(item.arguments)
+
+
+def _is_unnamed(item: Wanted, progress: Progress) -> bool:
+    """Is the next argument one without a name, `$1` by its place, of which only the value is written?"""
+    place = progress.argument
+    return _may_begin_argument(item, progress) and item.arguments[place][0] == f"${place + 1}"
 
 
 def bare(value: Any, item: Wanted) -> str:

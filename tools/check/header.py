@@ -8,9 +8,10 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import get_args
 
-from outspoken.actions import Space, meaning_of
 from outspoken.errors import GrammarError
 from outspoken.header import Header, read_header
+from outspoken.mapping import meaning_of
+from outspoken.points import Space
 from outspoken.registry import normal
 from tools.checkout import Checkout
 from tools.source import Field, Source
@@ -36,7 +37,7 @@ def check_header(checkout: Checkout, source: Source, page: Page) -> tuple[Header
     name = source.path.stem
     found = [*_names(source, page), *_structure(source, page)]
     try:
-        header = read_header(source.text, page.shown)
+        header = read_header(source.text, page.shown, source.path.parent)
     except GrammarError as error:
         return None, found or [_unreadable(error, page)]
     found += [*_missing(header, source, page), *_values(header, source, page)]
@@ -113,7 +114,7 @@ def _values(header: Header, source: Source, page: Page) -> Iterator[Finding]:
     field = source.field("actions")
     for name, meaning in header.actions.items() if field is not None else ():
         try:
-            meaning_of(meaning)
+            meaning_of(name, meaning, tuple(header.arguments.items()))
         except ValueError as error:
             place = _entry(name, meaning, source, field.span if field else page.top)
             helps = ["write `name = action(field=argument)`; `grammars/vocabulary` says which there are"]
@@ -175,7 +176,7 @@ def _taken(checkout: Checkout, name: str) -> dict[str, str]:
     found: dict[str, str] = {normal(other): other for other in checkout.names() if other != name}
     for other in list(found.values()):
         try:
-            header = read_header(checkout.grammar(other).read_text("utf-8"), other)
+            header = read_header(checkout.grammar(other).read_text("utf-8"), str(checkout.grammar(other)))
         except (GrammarError, UnicodeDecodeError):
             continue  # that is for the check of that format to say
         for alias in header.aliases:

@@ -76,10 +76,10 @@ def check_detection(checkout: Checkout, header: Header, source: Source, page: Pa
     try:
         shared = shared_openers(name)
         example = parse(header.example, name)
-        found = [*_compared(name, example, parse(header.example), page, source)]
+        found = [*_compared(header, example, parse(header.example), page, source)]
         for one in cases:
             if one.case.kind == "ok":
-                found += _compared(name, one.reply, one.case.parse(format="auto"), one.page, None)
+                found += _compared(header, one.reply, one.case.parse(format="auto"), one.page, None)
     except (GrammarError, OSError, RecursionError) as error:
         first = str(error).splitlines()[0]
         helps = ["run `python -m tools.check` without a name"]
@@ -90,11 +90,15 @@ def check_detection(checkout: Checkout, header: Header, source: Source, page: Pa
     return found
 
 
-def _compared(name: str, named: Reply, detected: Reply, page: Page, source: Source | None) -> Iterator[Finding]:
+def _compared(header: Header, named: Reply, detected: Reply, page: Page, source: Source | None) -> Iterator[Finding]:
     """Does detection find all that the format itself finds in a text, and no further calls?
 
-    A text in which the format itself does nothing may be another format's: then that is only worth a note.
+    A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
+    that write calls alike and mean other things by them, the header says which is named.
     """
+    name = header.format
+    if detected.format in _kin(header) and any(s.kind == "action" for s in named.segments):
+        return
     own, other = _said(named), _said(detected)
     deeds = [segment for segment in named.segments if segment.kind in _DEEDS]
     surplus = [s for s in detected.segments if s.kind in _DEEDS and _essence(s) not in own]
@@ -123,6 +127,15 @@ def _compared(name: str, named: Reply, detected: Reply, page: Page, source: Sour
             label=f"`{_kind(first)}` {what}",
             helps=["nothing has to be done if the text is really another format's"],
         )
+
+
+def _kin(header: Header) -> list[str]:
+    """The format that this one is said to be like, the one that that is like, and so on."""
+    found: list[str] = []
+    while header.like and header.like not in found:
+        found.append(header.like)
+        header = registry.header(header.like)
+    return found
 
 
 def _said(reply: Reply) -> list[Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from outspoken import (
     ActionParsed,
+    ActionText,
+    ActionUnfinished,
     Done,
     Event,
     PayloadParsed,
@@ -34,6 +36,8 @@ class Listener:
         self.arguments: list[list[str]] = []
         self.calls: list[ToolCall] = []
         self.others: list[Any] = []
+        self.actions = 0
+        self.typed: list[str] = []
 
     def hear(self, event: Event) -> None:
         """Take note of an event. Raises Broken for one that may not come here."""
@@ -44,12 +48,27 @@ class Listener:
                 self.reasoning.append(event.text)
             case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
                 self.hear_call(event)
-            case ActionParsed():
-                self.others.append(event.action)
+            case ActionText():
+                require(event.index == self.actions, "events", f"{event} after {self.actions} actions")
+                self.typed.append(event.text)
+            case ActionParsed() | ActionUnfinished():
+                self.hear_action(event)
             case PayloadParsed():
                 self.others.append(event.payload)
             case Done():
                 raise Broken("events", "Done comes before the end")
+
+    def hear_action(self, event: ActionParsed | ActionUnfinished) -> None:
+        """An action is the last that is said of it; what was sent of its text is all of it."""
+        require(isinstance(event, ActionParsed) == (event.action.status in FINISHED), "events", event)
+        require(event.action.order == self.actions, "events", f"{event} after {self.actions} actions")
+        if event.action.type == "type_text":
+            require("".join(self.typed) == event.action.text, "events", f"{event} after {self.typed}")
+        else:
+            require(not self.typed or isinstance(event, ActionUnfinished), "events", f"{event} after {self.typed}")
+        self.typed = []
+        self.actions += 1
+        self.others.append(event.action)
 
     def hear_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
         """Calls come one after another; one that was never announced may be said to be unfinished."""

@@ -9,6 +9,7 @@ does not hold), those round the place are spelled anew.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,10 @@ from .terminals import Place, Token, tokens
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
 _SPELLINGS, _WALKS = 60, 12
+#: How many terminals a walk goes on without an argument while an action lacks one.
+_PATIENCE = 12
+#: How often the same place may read otherwise before the walk is given up.
+_STUCK = 30
 #: How often a step of a walk leads straight on; it may be a little way round where not.
 _STRAIGHT = 0.85
 
@@ -89,7 +94,11 @@ class _Walk:
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""
         self._keys: list[str] = []
+        #: does the argument on the way have a name? It is called by its place, where not
+        self._named = False
         self._missing: list[str] = []
+        #: where in the walk an argument was taken last, or an action's name
+        self._gave = 0
 
     # the way
 
@@ -126,17 +135,37 @@ class _Walk:
         return self._take(place, self._random.choice(near))
 
     def _choices(self, place: Place) -> list[Transition]:
-        """The transitions that make sense: an action is not over while it lacks an argument that it needs."""
+        """The transitions that make sense: an action is not over while it lacks an argument that it needs.
+
+        Behind its name, they are those that go with this name.
+        """
+        if len(self._lexemes) - self._gave > _PATIENCE:
+            self._missing = []  # there is no place for them any more
         more = [step for step in place.steps if _leads_on(step)] if self._missing else []
-        return more or place.steps
+        steps = more or place.steps
+        last = self._lexemes[-1] if self._lexemes else None
+        if last is None or last.short != "ACTION_NAME":
+            return steps
+        return [step for step in steps if self._speller.follows(last, step.terminal)] or steps
 
     def _take(self, place: Place, step: Transition) -> Place:
         lexeme = Lexeme(step)
         if lexeme.short == "ARG_NAME":
+            if not self._action and not self._keys:
+                self._action, self._missing = self._speller.unnamed()
             self._keys.append(self._speller.key(step.terminal, self._missing, self._keys))
             self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = True
         elif lexeme.short == "ACTION_NAME":
-            self._action, self._missing = self._speller.action()
+            self._action, needed = self._speller.action(step.terminal)
+            self._missing = [key for key in needed if key not in self._keys]
+        elif self._action and _is_value(step):
+            if not self._named:
+                self._keys.append(f"${len(self._keys) + 1}")
+                self._missing = [key for key in self._missing if key != self._keys[-1]]
+            self._named = False
+        if lexeme.short in ("ARG_NAME", "ACTION_NAME"):
+            self._gave = len(self._lexemes)
         lexeme.action, lexeme.key = self._action, self._keys[-1] if self._keys else ""
         self._lexemes.append(lexeme)
         if any(op == "end" and kind in ("tool_call", "action") for op, kind in (*step.before, *step.after)):
@@ -149,6 +178,7 @@ class _Walk:
         """The response, once it reads as it was meant."""
         for i in range(len(self._lexemes)):
             self._spell(i)
+        stuck: Counter[int] = Counter()
         for _ in range(_SPELLINGS):
             text = "".join([lexeme.gap + lexeme.text for lexeme in self._lexemes])
             found, sound = tokens(self._automaton, text)
@@ -156,7 +186,13 @@ class _Walk:
             if wrong is None and sound:
                 return self._made(text, found)
             at = len(self._lexemes) - 1 if wrong is None else wrong
-            for i in range(max(at - 1, 0), min(at + 2, len(self._lexemes))):
+            stuck[at] += 1
+            reach = 2
+            if self._speller.acts:
+                if stuck[at] > _STUCK:
+                    return None
+                reach = 4 if self._random.random() < 0.3 else 2  # what a marker looks ahead at may stand farther behind
+            for i in range(max(at - 1, 0), min(at + reach, len(self._lexemes))):
                 if i == at or self._random.random() < 0.7:
                     self._spell(i)
         return None
@@ -185,6 +221,11 @@ class _Walk:
             place = place.after(token.step)
         spellings = frozenset([spelling for lexeme in self._lexemes for spelling in lexeme.spelling])
         return Response(text, meaning, self._strict, frozenset(steps), spellings)
+
+
+def _is_value(step: Transition) -> bool:
+    """Is this the value of an argument?"""
+    return step.terminal.short == "ARG_VALUE" or (step.terminal.short in ISLANDS and step.role in ("", "argument"))
 
 
 def _leads_on(step: Transition) -> bool:

@@ -77,7 +77,7 @@ def check_reply(reply: Reply) -> None:
         start, stop = segment.span
         require(end <= start < stop <= len(reply.raw), "spans", f"{segment.span} behind offset {end}")
         end = stop
-        check_segment(segment, reply.raw[start:stop], envelope=reply.envelope)
+        check_segment(segment, reply, reply.raw[start:stop])
     require(all(call.status in FINISHED for call in reply.tool_calls), "status", "a call to run is not finished")
     require(not any(c.status in FINISHED for c in reply.unfinished), "status", "an unfinished call is finished")
     for diagnostic in reply.diagnostics:
@@ -113,12 +113,13 @@ def check_repairs(reply: Reply) -> None:
             require(repair in reply.repairs, "repairs", f"{repair} is of a segment, and not of the reply")
 
 
-def check_segment(segment: Segment, raw: str, *, envelope: bool) -> None:
-    """A segment says what stands at its span, which is `raw`; in an envelope, text may be written as a string."""
+def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
+    """A segment says what stands at its span, which is `raw`; text in an envelope and reasoning may be JSON strings."""
     if isinstance(segment, (Text, Reasoning)):
         require(segment.text, "segments", f"an empty {segment.kind}")
-        written = isinstance(segment, Text) and envelope
-        require(segment.text == raw or written, "segments", f"{segment.text!r} where {raw!r} stands")
+        if segment.text != raw:
+            written = reply.envelope if isinstance(segment, Text) else _says(segment, reply) == segment.text
+            require(written, "segments", f"{segment.text!r} where {raw!r} stands")
     elif isinstance(segment, ToolCall):
         if segment.status in FINISHED:
             # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
@@ -127,6 +128,20 @@ def check_segment(segment: Segment, raw: str, *, envelope: bool) -> None:
             require(value == segment.arguments, "segments", f"{segment.arguments} of {segment.arguments_text}")
     elif not isinstance(segment, Payload):
         require(segment.raw == raw, "segments", f"{segment.raw!r} where {raw!r} stands")
+
+
+def _says(segment: Segment, reply: Reply) -> Any:
+    """What the JSON string at the place of a segment says, with the repairs made there; None where there is none."""
+    start, end = segment.span
+    parts: list[str] = []
+    for repair in sorted(reply.repairs, key=lambda repair: repair.span):
+        if start <= repair.span[0] and repair.span[1] <= segment.span[1]:
+            parts += [reply.raw[start : repair.span[0]], repair.after]
+            start = repair.span[1]
+    try:
+        return json.loads("".join([*parts, reply.raw[start:end]]))
+    except ValueError:
+        return None
 
 
 def check_written(reply: Reply) -> None:
@@ -190,7 +205,8 @@ def _markers() -> list[Any]:
     markers = [t for t in terminals if t.short not in FREE_TEXT | ISLANDS]
     regexes = [t.regex for t in markers] + [re.escape(t.canonical.strip()) for t in markers if t.canonical.strip()]
     compiled = [re.compile(regex) for regex in dict.fromkeys(regexes)]
-    return [regex.finditer for regex in compiled if not any(regex.match(word) for word in _ANY_WORDS)]
+    words = [f"{word}{behind}" for word in _ANY_WORDS for behind in ("", '"', "=", "(")]
+    return [regex.finditer for regex in compiled if not any(regex.match(word) for word in words)]
 
 
 # pieces

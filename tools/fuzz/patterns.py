@@ -129,10 +129,17 @@ class Sampler:
 
     def _branch(self, value: Any, fold: bool) -> str:
         number = self._numbers[id(value)]
-        wanted = [at for at in range(len(value[1])) if (number, at) in self.wanted]
+        wanted = [at for at, branch in enumerate(value[1]) if (number, at) in self.wanted or self._leads(branch)]
         at = self._random.choice(wanted or range(len(value[1])))
         self.taken.add((number, at))
         return self._sequence(value[1][at], fold)
+
+    def _leads(self, branch: Any) -> bool:
+        """Does a branch hold others that are wanted?"""
+        within: set[Branch] = set()
+        if self.wanted:
+            _branches(branch, self._numbers, within)
+        return not within.isdisjoint(self.wanted)
 
     def _group(self, value: Any, fold: bool) -> str:
         return self._sequence(value[-1], fold or bool(value[1] & int(c.SRE_FLAG_IGNORECASE)))

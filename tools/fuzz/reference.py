@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions import make_action
+from outspoken.acting import make_action, meant_by
 from outspoken.automaton import Automaton
 from outspoken.islands import NotJson, decode
+from outspoken.mapping import PARTS
 from outspoken.settings import DEFAULT
 from outspoken.sprint import BLANK
 from outspoken.values import read_bare
@@ -65,6 +66,7 @@ class _Reader:
     """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
 
     def __init__(self, automaton: Automaton, text: str, begins: int) -> None:
+        self.automaton = automaton
         self.header = automaton.tables.header
         self.trims = automaton.trims
         self.text = text
@@ -139,15 +141,16 @@ class _Reader:
         frame, value = self.frames[-1], self.island
         if name == "argument":
             frame.arguments = frame.arguments or {}
+            key = frame.key or f"${len(frame.arguments) + 1}"
             given = frame.value if value is None and frame.value is not None else value
-            if frame.key in frame.arguments and self.header.repeated:
-                before = frame.arguments[frame.key]
-                given = [*before, given] if frame.key in frame.again else [before, given]
-                frame.again.add(frame.key)
-            elif frame.key in frame.arguments:
+            if key in frame.arguments and self.header.repeated:
+                before = frame.arguments[key]
+                given = [*before, given] if key in frame.again else [before, given]
+                frame.again.add(key)
+            elif key in frame.arguments:
                 self.codes.append("repeated-argument")
-            frame.arguments[frame.key] = given
-            frame.value = None
+            frame.arguments[key] = given
+            frame.key, frame.value = "", None
         elif name == "arguments":
             frame.arguments = _arguments(value)
         elif name == "tool_name":
@@ -171,20 +174,17 @@ class _Reader:
         self.ended_at = frame.start
         if kind == "code":
             self.show(self.shown, end)
-        elif kind == "tool_call":
-            if not frame.name:
-                raise NoMeaning
-            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+        elif kind in ("tool_call", "action"):
+            self._deed(kind, frame, end)
+        elif kind == "think" and frame.content >= 0:
+            self.segments[frame.content][0] = "think"
         elif kind == "unread":
             self.codes.append("unread-entry")
+        elif kind == "quoted":
+            self._quoted(self.island)
         elif kind == "payload":
             data = frame.value if frame.bare is None else frame.bare
             self.segments.append(["payload", self.header.payload(frame.name), data])
-        elif kind == "action":
-            action, problem = make_action(self.header, frame.name, frame.arguments or {}, (0, 0), "")
-            if problem:
-                raise NoMeaning
-            self.segments.append(["action", _action(action)])
         elif kind == "json":
             self._json(frame, raw)
         elif kind == "envelope":
@@ -192,6 +192,34 @@ class _Reader:
             if frame.content >= 0:
                 self.segments[frame.content][0] = "said"
         self.shown = end
+
+    def _deed(self, kind: str, frame: _Frame, end: int) -> None:
+        """A call, or the action that a call or an action means; one within another action is a part of it."""
+        outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
+        place: dict[str, Any] = {}
+        if outer is not None:
+            order = sum([segment[0] == "action" for segment in self.segments])
+            place = {"raw": self.text[frame.start : end], "span": (frame.start, end), "order": order}
+        made = make_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
+        if made is not None and not made.problem:
+            if outer is None:
+                self.segments.append(["action", _action(made.action)])
+                return
+            outer.arguments = outer.arguments or {}
+            outer.arguments.setdefault(PARTS, []).append(made.action)
+        elif made is not None or kind == "action" or not frame.name:
+            raise NoMeaning
+        else:
+            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+
+    def _quoted(self, value: Any) -> None:
+        """The actions that a string holds, which is read as a response of the same format."""
+        found = read(self.automaton, value if isinstance(value, str) else "")
+        if found is None:
+            raise NoMeaning
+        actions = [list(segment) for segment in found.segments if segment[0] == "action"]
+        self.segments += actions
+        self.codes += found.codes if actions else ["unread-entry"]
 
     def _json(self, frame: _Frame, raw: str) -> None:
         if frame.content >= 0:
@@ -237,7 +265,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def _action(action: Any) -> dict[str, Any]:
-    return action.model_dump(exclude={"raw", "span", "repairs"})
+    return {"name": action.name, "status": action.status, "extra": action.extra, **meant_by(action)}
 
 
 def opened_before(automaton: Automaton, text: str) -> str:

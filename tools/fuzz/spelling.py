@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from outspoken.actions import meaning_of
+import regex
+
 from outspoken.automaton import Automaton, Transition
+from outspoken.mapping import Meaning, mapping_of
 from outspoken.notations import notation_of
 from outspoken.settings import DEFAULT
 from outspoken.tables import Terminal
@@ -20,8 +22,12 @@ from . import values
 from .patterns import Branch, Sampler, branches
 from .terminals import Token
 
+#: How often an action is drawn that fits where it stands.
+_TRIES = 60
 #: A marker of fewer characters than this may stand in text by chance.
 _TELLING = 4
+#: Arguments that are named by their place.
+_PLACES = tuple([f"${place}" for place in range(1, 9)])
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
 
 #: Values of islands that hold one kind of scalar.
@@ -40,11 +46,18 @@ class Spelling(NamedTuple):
 
 
 def spellings_of(terminal: Terminal) -> set[Spelling]:
-    """All ways in which a marker or name can be spelled; none for free text and islands."""
-    if terminal.short in FREE_TEXT | ISLANDS:
+    """All ways in which a marker or name can be spelled; none for free text, islands, and words of the mapping."""
+    if terminal.short in FREE_TEXT | ISLANDS | {"ACTION_NAME"}:
         return set()
     found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
-    return found | ({Spelling(terminal.name, None)} if terminal.canonical else set())
+    return found | ({Spelling(terminal.name, None)} if _is_one(terminal) else set())
+
+
+@cache
+def _is_one(terminal: Terminal) -> bool:
+    """Is a marker, as it is written, read as that one terminal? One that looks ahead may be read as its beginning."""
+    written = terminal.canonical.strip() or terminal.canonical
+    return bool(written and regex.compile(terminal.regex).fullmatch(written, partial=True))
 
 
 @dataclass(slots=True)
@@ -93,24 +106,81 @@ class Speller:
         self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
     ) -> None:
         self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
-        self._actions = automaton.tables.header.actions
+        self._actions = mapping_of(automaton.tables.header)
         self._sampler = Sampler(random)
+        #: what the last name of a call means that was spelled
+        self._meant: Meaning | None = None
+
+    @property
+    def acts(self) -> bool:
+        """Does the format have words for actions?"""
+        return self._actions is not None
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
         """The name of an argument that is not used yet; one of those that are wanted, where there are any."""
+        wanted = [key for key in wanted if key not in _PLACES]
         free = [key for key in (wanted or values.KEYS) if key not in used]
         if not self._actions and self._random.random() < 0.3:
             drawn = self._sampler.sample(terminal.regex)
             free = [drawn] if drawn not in used else free
+        if wanted and not used:
+            return wanted[0]
         return self._random.choice(free or [f"k{len(used)}"])
 
-    def action(self) -> tuple[str, list[str]]:
-        """The name of an action, and the arguments that it needs."""
-        name = self._random.choice(list(self._actions))
-        meaning = meaning_of(self._actions[name])
+    def action(self, terminal: Terminal) -> tuple[str, list[str]]:
+        """The name of an action that a terminal may be, and the arguments that it needs, the first one first."""
+        expression, found = re.compile(terminal.regex), ("", [""])
+        for _ in range(_TRIES):
+            name, keys = found = self._drawn()
+            behind = f"({keys[0]}=" if keys else "()"
+            if expression.match(f"\n{name}{behind}", 1) or (not keys and expression.match(f"{name}{behind}")):
+                break
+            if any(key in _PLACES for key in keys) or not keys:
+                match = regex.compile(terminal.regex).fullmatch(f"\n{name}", 1, partial=True)
+                if match is not None:
+                    break
+        return found
+
+    def unnamed(self) -> tuple[str, list[str]]:
+        """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
+        if self._actions is None or not self._actions.naming:
+            return "", []
+        meaning = self._random.choice([m for m in self._actions.meanings if _word(m)])
+        keys = self._keys_of(meaning)
+        naming = next(key for key in keys if key in self._actions.naming)
+        if self._random.random() < 0.8:
+            keys = [naming, *[key for key in keys if key != naming]]
+        return self._random.choice(_word(meaning)), keys
+
+    def follows(self, name: Lexeme, terminal: Terminal) -> bool:
+        """May a marker stand behind the name of an action? True of what is no marker."""
+        if not terminal.short.startswith("_"):
+            return True
+        marker = terminal.canonical or self._sampler.sample(terminal.regex)
+        text, at = f"\n{name.action}{marker}", len(name.action) + 1
+        blank = len(marker) - len(marker.lstrip())
+        stands = any(re.compile(terminal.regex).match(text, at + gap) for gap in {0, blank})
+        match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
+        return stands and match is not None and (match.partial or match.end() == at)
+
+    def _drawn(self) -> tuple[str, list[str]]:
+        """Any action with arguments."""
+        assert self._actions is not None
+        meaning = self._random.choice(self._actions.meanings)
+        return self._random.choice(meaning.names), self._keys_of(meaning)
+
+    def _keys_of(self, meaning: Meaning) -> list[str]:
+        """Arguments of an action: those that it needs, and some that it may have."""
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
-        fields = [field for field in meaning.sources if field in required or self._random.random() < 0.3]
-        return name, [self._random.choice(meaning.sources[field]) for field in fields]
+        keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
+        for field, origin in meaning.origins.items():
+            sources = [source for source in origin.sources if all("$" not in key or key in _PLACES for key in source)]
+            needed = origin.needed or field in required
+            said = any(set(source) <= set(keys) for source in sources)
+            if sources and not said and (needed or self._random.random() < 0.3):
+                keys += [key for key in self._random.choice(sources) if key not in keys]
+        self._random.shuffle(keys)
+        return sorted(keys, key=lambda key: key not in _PLACES)
 
     def spell(self, lexeme: Lexeme, before: Lexeme | None) -> None:
         """Spell a terminal anew. White space may stand before it, but not beside free text, whose own it would be."""
@@ -118,7 +188,9 @@ class Speller:
         has_gap = not beside and self._automaton.tables.ignore and self._random.random() < 0.2
         lexeme.gap = self._random.choice(_BLANKS) if has_gap else ""
         lexeme.spelling = ()
-        if lexeme.short in FREE_TEXT:
+        if lexeme.short == "ARG_VALUE" and lexeme.action:
+            lexeme.text = self._text_of(lexeme)
+        elif lexeme.short in FREE_TEXT:
             lexeme.text = self._free(lexeme.short)
         elif lexeme.short in ISLANDS:
             self._island(lexeme)
@@ -135,7 +207,7 @@ class Speller:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
         wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
-        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4):
+        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4) and _is_one(terminal):
             lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
             return
         self._sampler.wanted = {branch for branch in wanted if branch is not None}
@@ -172,7 +244,11 @@ class Speller:
         if lexeme.short in SPELLED_ISLANDS:
             self._spelled(lexeme, pieces)
             return
-        lexeme.value = self._json(lexeme.short, role, pieces)
+        told = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)
+        if self._actions and role == "arguments" and lexeme.short == "JSON_OBJECT" and self._random.random() < 0.5:
+            lexeme.value = self._arguments(lexeme, pieces)
+        else:
+            lexeme.value = self._argument(lexeme, pieces) if told else self._json(lexeme.short, role, pieces)
         lexeme.text = values.as_json(self._random, lexeme.value)
 
     def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
@@ -187,6 +263,9 @@ class Speller:
 
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
+        if role == "tool_name" and self._actions and random.random() < 0.5:
+            self._meant = random.choice(self._actions.meanings)
+            return random.choice(self._meant.names)
         if role == "tool_name":
             return random.choice((*values.NAMES, 'a "b"', "ü\\"))
         if role == "arguments" and short != "JSON_OBJECT" and (short == "JSON_STRING" or random.random() < 0.3):
@@ -206,11 +285,36 @@ class Speller:
 
     def _argument(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> Any:
         """The value of an argument; one that an action takes is of the kind that it takes."""
-        sources = meaning_of(self._actions[lexeme.action]).sources if lexeme.action else {}
-        field = next((field for field, names in sources.items() if lexeme.key in names), "")
+        found = self._meanings(lexeme)
+        if self._actions and lexeme.action and lexeme.key in self._actions.naming:
+            return lexeme.action
+        field = next((field for m in found for field, names in m.sources.items() if lexeme.key in names), "")
         if field in values.FIELDS:
             return self._random.choice(values.FIELDS[field])
         return values.text_value(self._random) if field else values.value(self._random, pieces)
+
+    def _arguments(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> dict[str, Any]:
+        """The arguments of some action, all of them in one object."""
+        assert self._actions is not None
+        meaning = self._meant or self._random.choice(self._actions.meanings)
+        word = self._random.choice(_word(meaning) or meaning.names)
+        keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
+        return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
+
+    def _text_of(self, lexeme: Lexeme) -> str:
+        """The bare text of an argument that an action takes."""
+        value = self._argument(lexeme, ())
+        return value if isinstance(value, str) else values.as_json(self._random, value)
+
+    def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
+        """What the action that a lexeme belongs to may mean."""
+        said = lexeme.action
+        return [m for m in self._actions.meanings if said in m.names or said in _word(m)] if self._actions else []
+
+
+def _word(meaning: Meaning) -> tuple[str, ...]:
+    """The words of an action that has no name of its own: it is known by an argument that says one of them."""
+    return meaning.conditions[0].words if "" in meaning.names and meaning.conditions else ()
 
 
 @cache

@@ -28,6 +28,8 @@ SCALARS: tuple[Any, ...] = (
 FIELDS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("point", "start", "end"), ("(10,20)", "<point>3 4</point>", [1, 2.5, 3, 4])),
     "keys": ("ctrl c", "enter", "ctrl+shift+p"),
+    "key": ("ctrl", "Return", "a"),
+    "button": ("left", "Right", "middle"),
     "seconds": (2, 0.5, "3 s", ""),
     "direction": ("up", "Down", "left ", "right"),
 }

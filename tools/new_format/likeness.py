@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from outspoken import RenderError, render
-from outspoken.header import read_header
+from outspoken.header import Header, read_header
 from outspoken.sources import sources
 from tools.checkout import Checkout
 
@@ -88,8 +88,13 @@ def rendered_notation(format: str) -> Notation | None:
 
 
 def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]:
-    """How formats write calls, for those of which it can be told; what most models write comes first."""
-    formats = sorted(formats, key=lambda name: (-_models(checkout, name), name))
+    """How formats write calls, for those of which it can be told; what most models write comes first.
+
+    Formats of GUI actions are none of them: samples do not tell what their words mean.
+    """
+    headers = {name: _header(checkout, name) for name in formats}
+    formats = [name for name, header in headers.items() if not header.actions]
+    formats.sort(key=lambda name: (-len(headers[name].models), name))
     made = {name: (name, tuple(sources(checkout.grammar(name)).items())) for name in formats}
     if not all(key in _TOLD for key in made.values()):
         with checkout.in_use():
@@ -98,10 +103,9 @@ def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]
     return {name: found for name, key in made.items() if (found := _TOLD[key])}
 
 
-def _models(checkout: Checkout, format: str) -> int:
-    """How many models a format says that they write it."""
+def _header(checkout: Checkout, format: str) -> Header:
     path = checkout.grammar(format)
-    return len(read_header(path.read_text("utf-8"), str(path)).models)
+    return read_header(path.read_text("utf-8"), str(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,10 +79,18 @@ class Change:
 def compare(before: str, after: str) -> tuple[str, tuple[Difference, ...]]:
     """The kind of the most alarming change between two snapshots, and all that changed."""
     try:
-        old, new = read(before), read(after)
+        old, new = _completed(read(before)), _completed(read(after))
         return _kind(old, new), tuple(_differences(old, new))
     except (ValueError, KeyError, TypeError, AttributeError):
         return "something else changed", (Difference("snapshot", before, after),)
+
+
+def _completed(tree: Tree) -> Tree:
+    """A snapshot with what an action does not show, which are the fields that have their usual values."""
+    for segment in tree["segments"]:
+        if "kind" not in segment.fields:
+            segment.fields.update({"kind": "action", "name": "", "status": "ok", **segment.fields})
+    return tree
 
 
 # How alarming it is

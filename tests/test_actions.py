@@ -1,0 +1,289 @@
+"""The vocabulary of GUI actions: it is closed under round trips, and a mapping says all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from outspoken import Reply, load_format, parse, render
+from outspoken.acting import action_arguments, make_action
+from outspoken.actions import MODELS, Action, BaseAction, Batch, Click, Drag, ElementRef, Point, Scroll, TypeText
+from outspoken.header import Header
+from outspoken.mapping import mapping_of, meaning_of
+
+ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
+
+TEXTS = st.text(max_size=8)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+POINTS = st.builds(Point.of, st.lists(NUMBERS, min_size=2, max_size=2) | st.lists(NUMBERS, min_size=4, max_size=4),
+                   st.sampled_from(["px", "rel1000", "unit"]))  # fmt: skip
+SCALARS = st.none() | st.booleans() | st.integers() | TEXTS
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=2), max_leaves=4)
+st.register_type_strategy(Point, POINTS)
+st.register_type_strategy(ElementRef, st.builds(ElementRef, id=st.none() | TEXTS, index=st.none() | st.integers()))
+
+_LEAVES = [model for model in MODELS.values() if model is not Batch]
+_FIELDS: dict[str, Any] = {
+    "extra": st.dictionaries(TEXTS, VALUES),
+    "metadata": st.dictionaries(TEXTS, VALUES),
+    "repairs": st.just(()),
+    "data_schema": st.none() | st.just({"type": "object"}),
+    "cells": st.dictionaries(TEXTS, VALUES),
+}
+
+
+def values_of(model: type[BaseAction]) -> dict[str, st.SearchStrategy[Any]]:
+    """Any values for the fields of a model."""
+    found: dict[str, st.SearchStrategy[Any]] = {}
+    for key, info in model.model_fields.items():
+        wanted: Any = info.annotation
+        found[key] = st.none() | NUMBERS if wanted == float | None else st.from_type(wanted)
+    return {**found, **{key: value for key, value in _FIELDS.items() if key in found}}
+
+
+def made(model: type[BaseAction]) -> st.SearchStrategy[Any]:
+    """Any action of a model."""
+    return st.builds(model, **values_of(model))
+
+
+ACTIONS = st.deferred(lambda: st.one_of(*[made(model) for model in _LEAVES], BATCHES))
+BATCHES: st.SearchStrategy[Any] = st.builds(Batch, actions=st.lists(ACTIONS, max_size=3))
+
+
+@given(action=ACTIONS)
+@settings(max_examples=300)
+def test_the_vocabulary_is_closed_under_round_trips(action: Any) -> None:
+    assert ADAPTER.validate_python(action.model_dump()) == action
+    assert ADAPTER.validate_json(action.model_dump_json()) == action
+    assert type(ADAPTER.validate_python(action.model_dump())) is type(action)
+
+
+def test_every_action_has_a_type_a_schema_and_words() -> None:
+    schema = ADAPTER.json_schema()
+    assert set(schema["discriminator"]["mapping"]) == set(MODELS)
+    assert len(MODELS) >= 50
+    assert all(model.__doc__ for model in MODELS.values())
+
+
+def test_a_reply_with_actions_is_data() -> None:
+    reply = parse("Action: click(start_box='(1,2,3,4)')", "ui_tars")
+    assert Reply.model_validate(reply.model_dump()) == reply
+    assert Reply.model_validate_json(reply.model_dump_json()) == reply
+
+
+def test_only_what_says_something_is_shown() -> None:
+    assert repr(Click(name="tap", clicks=2)) == "Click(name='tap', clicks=2)"
+
+
+# -- mappings
+
+
+def header(actions: str, **more: Any) -> Header:
+    parts = [line.strip().partition(" := ") for line in actions.strip().splitlines()]
+    return Header("x", actions={left: right for left, _, right in parts}, **more)
+
+
+COMPUTER = header("""
+computer_use(action=left_click) := click(point=coordinate!)
+computer_use(action=double_click|dbl) := click(point=coordinate, clicks=2)
+computer_use(action=type) := type_text(text=text!, submit=press_enter, clear=delete_existing_text)
+computer_use(action=key) := press_keys(keys=keys!)
+computer_use(action=scroll, coordinate) := scroll(point=coordinate, dy=pixels:up!, unit="px")
+computer_use(action=scroll) := scroll(dy=pixels:up!, unit="px")
+computer_use(action=wait) := wait(seconds=time|ms:ms)
+computer_use(action=terminate, status=success) := complete
+computer_use(action=terminate, status!=success) := fail
+click_at := click(point=x+y!)
+drag := drag(path=path!)
+pick := click(element.index=index!, reasoning=why)
+select := select_option(element.id=id!, label=option.label, value=option.value)
+batch := batch(actions=*)
+""")
+
+
+def act(name: str, head: Header = COMPUTER, **arguments: Any) -> Any:
+    found = make_action(head, name, arguments, {})
+    return found and (found.problem or found.action)
+
+
+MEANINGS: list[tuple[str, dict[str, Any], Any]] = [
+    ("computer_use", {"action": "left_click", "coordinate": [3, 4]}, Click(point=Point(x=3, y=4))),
+    ("computer_use", {"action": "dbl", "coordinate": [3, 4]}, Click(point=Point(x=3, y=4), clicks=2)),
+    ("computer_use", {"action": "dbl"}, Click(clicks=2)),
+    ("computer_use", {"action": "type", "text": "a\n", "press_enter": True}, TypeText(text="a\n", submit=True)),
+    ("computer_use", {"action": "scroll", "pixels": -5}, Scroll(dy=5, unit="px")),
+    ("computer_use", {"action": "scroll", "pixels": "5", "coordinate": [1, 2]},
+     Scroll(dy=-5, unit="px", point=Point(x=1, y=2))),
+    ("computer_use", {"action": "wait", "ms": 1500}, MODELS["wait"](seconds=1.5)),  # pyright: ignore[reportCallIssue]
+    ("computer_use", {"action": "terminate", "status": "success"}, MODELS["complete"]()),
+    ("computer_use", {"action": "terminate", "status": "failure"}, MODELS["fail"]()),
+    ("click_at", {"x": 1, "y": 2.5}, Click(point=Point(x=1, y=2.5))),
+    ("drag", {"path": [{"x": 1, "y": 2}, {"x": 3, "y": 4}, {"x": 5, "y": 6}]},
+     Drag(start=Point(x=1, y=2), end=Point(x=5, y=6), via=[Point(x=3, y=4)])),
+    ("pick", {"index": 7, "why": "so"}, Click(element=ElementRef(index=7), reasoning="so")),
+    ("select", {"id": "a", "option": {"label": "b"}},
+     MODELS["select_option"](element=ElementRef(id="a"), label="b")),  # pyright: ignore[reportCallIssue]
+]  # fmt: skip
+
+NAN = float("nan")
+LEFT_OUT = {"name", "extra"}
+
+
+@pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
+def test_what_a_call_means(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
+    action = act(name, **arguments)
+    assert action.model_dump(exclude=LEFT_OUT) == meant.model_dump(exclude=LEFT_OUT)
+    assert action.extra == {}
+
+
+@pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
+def test_how_an_action_is_said(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
+    said = action_arguments(COMPUTER, meant)
+    assert said is not None
+    again = act(said[0], **said[1])
+    assert again.model_dump(exclude=LEFT_OUT | {"reasoning"}) == meant.model_dump(exclude=LEFT_OUT | {"reasoning"})
+
+
+PROBLEMS: list[tuple[str, dict[str, Any], Any]] = [
+    ("computer_use", {"action": "left_click"}, "`computer_use` needs `coordinate`"),
+    ("computer_use", {"action": "left_click", "coordinate": None}, "`computer_use` needs `coordinate`"),
+    ("computer_use", {"action": "type"}, "`computer_use` needs `text`"),
+    ("computer_use", {"action": "key", "keys": []}, "`computer_use` needs a key in `keys`"),
+    ("computer_use", {"action": "scroll", "pixels": True}, "`computer_use` needs a number in `pixels`, got True"),
+    (
+        "computer_use",
+        {"action": "scroll", "pixels": NAN},
+        "`computer_use` needs a number in `pixels`, got nan",
+    ),
+    ("pick", {"index": 1.5}, "`pick` needs a whole number in `index`, got 1.5"),
+    ("drag", {"path": [[1, 2]]}, "`drag` needs two points or more in `path`, got 1"),
+    ("drag", {"path": 1}, "`drag` needs a list in `path`, got 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "problem"), PROBLEMS)
+def test_what_does_not_fit(name: str, arguments: dict[str, Any], problem: str) -> None:
+    assert act(name, **arguments) == problem
+
+
+def test_a_call_that_the_mapping_does_not_know() -> None:
+    assert act("computer_use", action="juggle") is None
+    assert act("Computer_Use", action="left_click", coordinate=[1, 2]) is None
+    assert act("Click_At", header("click_at := click(point=x+y)", any_case=True), x=1, y=2).type == "click"
+
+
+KEYS = {
+    "ctrl c": ["ctrl", "c"],
+    "Control+Shift+T": ["ctrl", "shift", "t"],
+    "ctrl++": ["ctrl", "+"],
+    "+": ["+"],
+    " ": ["space"],
+    "+ ctrl": ["+", "ctrl"],
+    "ctrl +": ["ctrl", "+"],
+    "cmd + a": ["meta", "a"],
+    "Page_Down": ["page_down"],
+    "ArrowLeft": ["left"],
+    "F5": ["f5"],
+}
+
+
+@pytest.mark.parametrize(("text", "keys"), KEYS.items())
+def test_names_of_keys(text: str, keys: list[str]) -> None:
+    assert act("computer_use", action="key", keys=text).keys == keys
+    assert act("computer_use", action="key", keys=keys).keys == keys
+
+
+def test_a_batch_holds_actions_of_the_same_call() -> None:
+    head = header("computer(actions) := batch(actions=actions)\ncomputer(type=wait) := wait")
+    batch = act("computer", head, actions=[{"type": "wait"}, {"type": "wait"}])
+    assert [action.type for action in batch.actions] == ["wait", "wait"]
+    assert "is no action of this format" in act("computer", head, actions=[{"type": "fly"}])
+
+
+def test_an_action_may_have_no_word() -> None:
+    head = header(
+        "(action_type=click) := click(element.id=id!)\n(action_type) := no_op(reason=action_type)", any_case=True
+    )
+    assert act("", head, action_type="CLICK", id="a").element == ElementRef(id="a")
+    assert act("", head, action_type="fly").reason == "fly"
+    assert act("", head, id="a") is None
+
+
+def test_marks_name_elements() -> None:
+    head = header("click := click(point=at)", space="mark")
+    assert act("click", head, at=12).element == ElementRef(mark="12")
+
+
+WRONG = {
+    "click(point)": "is not `field=source|source`",
+    "hover": "is no action of the vocabulary",
+    "click(place=x)": "is not `field=source|source`",
+    "click(kind=x)": "is not `field=source|source`",
+    "click(element.colour=x)": "is not `field=source|source`",
+    "click(point=x:louder)": "conversions:",
+}
+
+
+@pytest.mark.parametrize(("right", "message"), WRONG.items())
+def test_a_line_that_cannot_be_read(right: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("|", r"\|")):
+        meaning_of("tap", right)
+    with pytest.raises(ValueError, match="argument=word"):
+        meaning_of("tap(a==b)", "click")
+
+
+def test_a_format_without_actions_has_no_mapping() -> None:
+    assert mapping_of(Header("x")) is None
+
+
+# -- calls as actions, whole and in a stream
+
+CALLS = r"""
+// format:  acting_calls
+// title:   JSON calls that are actions
+// actions:
+//   computer_use(action=left_click) = click(point=coordinate!)
+//   computer_use(action=terminate) = complete
+
+start: (TEXT | tool_call)*
+tool_call: _CALL_OPEN TOOL_NAME _BAR arguments _CALL_CLOSE
+arguments: JSON_OBJECT
+
+_CALL_OPEN: "<use>"
+_BAR: "|"
+_CALL_CLOSE: "</use>"
+
+%import .shared.text (TEXT, TOOL_NAME)
+%import .shared.json.JSON_OBJECT
+"""
+
+
+@pytest.fixture(scope="module")
+def acting(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("formats") / "acting_calls.lark"
+    path.write_text(CALLS.lstrip(), "utf-8")
+    return load_format(path)
+
+
+def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
+    texts = [
+        '<use>computer_use|{"action": "left_click", "coordinate": [3, 4]}</use>',
+        '<use>computer_use|{"action": "sing"}</use>',
+        '<use>other|{"action": "left_click"}</use>',
+        '<use>computer_use|{"action": "left_click"}</use>',
+    ]
+    reply = parse("".join(texts), acting)
+    assert [s.kind for s in reply.segments] == ["action", "tool_call", "tool_call", "action"]
+    assert [a.name for a in reply.actions] == ["computer_use"]
+    assert [a.status for a in reply.unfinished_actions] == ["invalid"]
+    assert [c.arguments["action"] for c in reply.tool_calls] == ["sing", "left_click"]
+    assert render(reply.actions, acting) == texts[0]
+
+
+def test_a_bare_word_is_an_action_where_the_format_is_named() -> None:
+    assert [action.type for action in parse("press_back()", "ui_tars").actions] == ["device_button"]
+    assert parse("press_back()").actions == []

@@ -1,0 +1,173 @@
+"""The cache: against a model, from several threads, and with callers who change what they get; digests of values."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import Enum
+from threading import Thread
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, PrivateAttr
+
+from outspoken import CacheInfo, ResponseCache, Settings, Tools, parse
+from outspoken.fingerprint import NoFingerprint, fingerprint
+
+KEYS = st.sampled_from("abcdef")
+STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {"books": ["a"], "at": {"x": 1}}}\n</tool_call>'
+
+
+@given(st.integers(0, 4), STEPS)
+def test_a_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]]) -> None:
+    cache, model = ResponseCache(size), OrderedDict[str, int]()
+    hits = misses = 0
+    for step, key, value in steps:
+        if step == "put":
+            cache.cache_parsed_response(key, value)
+            if size and key not in model and len(model) == size:
+                model.popitem(last=False)
+            if size:
+                model[key] = value
+        else:
+            assert cache.get_parsed_response(key) == model.get(key)
+            hits, misses = hits + (key in model), misses + (key not in model)
+    assert cache.info() == CacheInfo(hits, misses, len(model), size)
+    cache.clear()
+    assert cache.info() == CacheInfo(0, 0, 0, size)
+
+
+def test_a_key_that_is_there_drops_no_other() -> None:
+    cache = ResponseCache(2)
+    for key, value in (("a", 1), ("b", 2), ("b", 3)):
+        cache.cache_parsed_response(key, value)
+    assert [cache.get_parsed_response(key) for key in "ab"] == [1, 3]
+    cache.cache_parsed_response("c", 4)
+    assert [cache.get_parsed_response(key) for key in "abc"] == [None, 3, 4]
+
+
+def test_a_cache_holds_a_thousand_if_nothing_is_said() -> None:
+    assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, True, None])
+def test_a_size_is_a_whole_number(size: Any) -> None:
+    with pytest.raises(ValueError, match="expected a whole number from 0 on"):
+        ResponseCache(size)
+
+
+def test_nobody_can_spoil_what_is_kept() -> None:
+    cache, given_in, sound = ResponseCache(), parse(CALL), parse(CALL)
+    cache.cache_parsed_response("k", given_in)
+    given_in.segments.clear()
+    for _ in range(2):
+        found = cache.get_parsed_response("k")
+        assert found == sound
+        assert found.tool_calls[0].arguments == {"books": ["a"], "at": {"x": 1}}
+        found.tool_calls[0].arguments["at"]["x"] = 2
+        found.tool_calls[0].arguments["books"].append("b")
+        found.tool_calls.clear()
+        found.diagnostics.append(3)
+        found.segments.clear()
+
+
+def test_several_threads_share_a_cache() -> None:
+    cache, wrong = ResponseCache(8), list[Any]()
+
+    def work() -> None:
+        for number in range(3000):
+            key = str(number % 20)
+            found = cache.get_parsed_response(key)
+            if found not in (None, [key]):
+                wrong.append(found)
+            cache.cache_parsed_response(key, [key])
+
+    threads = [Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    info = cache.info()
+    assert (wrong, info.hits + info.misses, info.size) == ([], 18_000, 8)
+
+
+# digests
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Place(BaseModel):
+    x: int
+    rest: dict[str, Any] = {}
+
+
+class Pair(NamedTuple):
+    x: int
+    y: int
+
+
+class Hidden(BaseModel):
+    _secret: int = PrivateAttr(default=1)
+
+
+@dataclass
+class Spot:
+    x: int
+    y: Any = None
+
+
+def weather(city: str) -> None: ...
+
+
+VALUES: list[Any] = [
+    None, True, 1, 1.0, "1", b"1", "", [], (), {}, [1], [[1]], [1, 1], (1,), {1: 1}, {"1": 1}, ["1", 1], ["11"],
+    {1, 2}, {1}, frozenset({1, 2}), float("nan"), -0.0, 0.0, Colour.RED, Colour.BLUE, Place(x=1), Place(x=2), Spot(1),
+    Spot(1, [2]), Pair(1, 2), (1, 2), Place, Spot(1, Place(x=1)), Settings(), Settings(max_depth=3), "\ud800", "?",
+    {"a": 1, "b": 2}, {"b": 2, "a": 1}, Tools.of([weather]), Tools.of([{"name": "weather"}]), ["a", "b"], ["a b"],
+]  # fmt: skip
+
+
+def test_each_value_has_its_own_digest() -> None:
+    assert len({fingerprint(value) for value in VALUES}) == len(VALUES)
+    assert fingerprint(1, 2) != fingerprint((1, 2))
+    assert all(len(fingerprint(value)) == 32 for value in VALUES)
+
+
+def test_equal_values_have_one_digest() -> None:
+    assert fingerprint({3, 1, 2}) == fingerprint({2, 3, 1})
+    assert fingerprint(Place(x=1)) == fingerprint(Place(x=1, rest={}))
+    assert fingerprint(Tools.of([weather])) == fingerprint(Tools.of([weather]))
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+)
+
+
+@given(PLAIN, PLAIN)
+def test_digests_are_equal_as_the_values_are(one: Any, two: Any) -> None:
+    assert (fingerprint(one) == fingerprint(two)) == (repr(one) == repr(two))
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+UNSEEN: list[Any] = [weather, object(), [print], {"a": iter([])}, Hidden(), Spot, nested(200)]
+
+
+@pytest.mark.parametrize("number", range(len(UNSEEN)))
+def test_what_may_differ_unseen_has_no_digest(number: int) -> None:
+    with pytest.raises(NoFingerprint):
+        fingerprint(UNSEEN[number])

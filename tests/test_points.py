@@ -1,0 +1,189 @@
+"""Points and boxes: every space to pixels and back, and what is no point."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from outspoken import Box, Point, Screen, Settings, parse
+from outspoken.action_values import Misfit, read_point
+from outspoken.points import SPACES, Space, smart_resize
+
+PLACED = [space for space in SPACES if space not in ("mark", "desc")]
+SIDES = st.integers(32, 6000)
+SCREENS = st.builds(Screen, SIDES, SIDES, st.none() | st.tuples(SIDES, SIDES))
+NUMBERS = st.floats(-10_000, 10_000, allow_nan=False)
+
+
+@pytest.mark.parametrize("space", PLACED)
+@given(screen=SCREENS, x=NUMBERS, y=NUMBERS)
+def test_to_pixels_and_back(space: Any, screen: Screen, x: float, y: float) -> None:
+    there = Point(x=x, y=y).from_pixels(space, screen)
+    back = there.to_pixels(screen)
+    assert there.space == space
+    assert back.space == "px"
+    assert abs(back.x - x) <= 0.5
+    assert abs(back.y - y) <= 0.5
+
+
+@pytest.mark.parametrize("space", PLACED)
+@given(screen=SCREENS, x=NUMBERS, y=NUMBERS, wide=NUMBERS, high=NUMBERS)
+def test_a_box_goes_along(space: Any, screen: Screen, x: float, y: float, wide: float, high: float) -> None:
+    point = Point.of([x, y, wide, high], "px")
+    there = point.from_pixels(space, screen)
+    assert point.box is not None
+    assert there.box is not None
+    assert there.box.centre == pytest.approx((there.x, there.y), abs=1e-6)
+    assert list(there.to_pixels(screen).box or ()) == pytest.approx(list(point.box), abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("space", "numbers", "pixels"),
+    [
+        ("px", (960, 540), (960, 540)),
+        ("px_sent", (640, 360), (960, 540)),
+        ("px_smart28", (644, 364), (960, 540)),
+        ("px_smart32", (640, 352), (960, 540)),
+        ("rel1000", (500, 500), (960, 540)),
+        ("rel999", (499.5, 499.5), (960, 540)),
+        ("rel999", (999, 999), (1920, 1080)),
+        ("unit", (0.5, 0.5), (960, 540)),
+    ],
+)
+def test_to_pixels(space: Any, numbers: tuple[float, float], pixels: tuple[float, float]) -> None:
+    screen = Screen(1920, 1080, sent=(1280, 720))
+    point = Point(x=numbers[0], y=numbers[1], space=space).to_pixels(screen)
+    assert (point.x, point.y) == pixels
+
+
+#: Sizes as (width, height); the last two are rounded to even, and kept above the least area.
+SIZES = {
+    (1920, 1080): (1932, 1092),
+    (1280, 720): (1288, 728),
+    (2560, 1440): (2548, 1428),
+    (1414, 1414): (1400, 1400),
+    (224, 224): (280, 280),
+}
+
+
+@pytest.mark.parametrize(("size", "resized"), SIZES.items())
+def test_smart_resize(size: tuple[int, int], resized: tuple[int, int]) -> None:
+    assert smart_resize(*size) == resized
+
+
+def test_smart_resize_keeps_to_its_limits() -> None:
+    wide, high = smart_resize(2560, 1440, 28, 4 * 784, 1000 * 784)
+    assert wide * high <= 1000 * 784
+    assert smart_resize(224, 224, 28, 4 * 784) == (224, 224)
+    assert smart_resize(1000, 1000, 32) == (992, 992)
+
+
+@pytest.mark.parametrize("size", [(6000, 29), (29, 6000), (0, 10), (10, -1)])
+def test_what_smart_resize_refuses(size: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="an image of"):
+        smart_resize(*size)
+
+
+@pytest.mark.parametrize("space", ["mark", "desc"])
+def test_a_target_without_coordinates(space: Space) -> None:
+    with pytest.raises(ValueError, match="has no coordinates"):
+        Point(x=1, y=1, space=space).to_pixels(Screen(100, 100))
+    with pytest.raises(ValueError, match="not in pixels"):
+        Point(x=1, y=1, space=space).from_pixels("unit", Screen(100, 100))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_numbers_are_finite(number: float) -> None:
+    with pytest.raises(ValidationError):
+        Point(x=number, y=1)
+
+
+@pytest.mark.parametrize("size", [(0, 1), (1, -1), (1.5, 2), (True, 2)])
+def test_a_screen_has_a_size(size: Any) -> None:
+    with pytest.raises(ValueError, match="no size of a screen"):
+        Screen(*size)
+
+
+def test_a_box_has_its_edges_in_order() -> None:
+    assert Box.of(30, 5, 10, 25) == (10, 5, 30, 25)
+    assert Box.of(30, 5, 10, 25).centre == (20, 15)
+
+
+VALUES: list[tuple[Any, tuple[float, ...] | None]] = [
+    ([1, 2], (1, 2)),
+    ((1.5, -2), (1.5, -2)),
+    ([[1, 2, 3, 4]], (1, 2, 3, 4)),
+    ([[1, 2], [3, 4]], (1, 2, 3, 4)),
+    ({"x": 1, "y": 2}, (1, 2)),
+    ({"x1": 1, "y1": 2, "x2": 3, "y2": 4}, (1, 2, 3, 4)),
+    ("<point>1 2</point>", (1, 2)),
+    ("<|box_start|>(057,2)<|box_end|>", (57, 2)),
+    ("1,2 ,3, 4", (1, 2, 3, 4)),
+    (["1", "2"], (1, 2)),
+    ("1+1, 2", None),
+    ("0x10, 2", None),
+    ("1e3, 2", None),
+    ("inf, 2", None),
+    ([1, True], None),
+    ([math.inf, 2], None),
+    ([10**400, 2], None),
+    ([1, 2, 3], None),
+    ([], None),
+    ("", None),
+    (7, None),
+    (None, None),
+    ({"x": 1}, None),
+    ("open('x')", None),
+]
+
+
+@pytest.mark.parametrize(("value", "numbers"), VALUES, ids=[str(value)[:30] for value, _ in VALUES])
+def test_what_is_a_point(value: Any, numbers: tuple[float, ...] | None) -> None:
+    if numbers is None:
+        with pytest.raises(Misfit, match="needs a point or a box in `at`: 2 or 4 numbers"):
+            read_point(value, "px", "at")
+    else:
+        assert read_point(value, "px", "at").numbers() == numbers
+
+
+def test_the_caller_says_what_the_numbers_count() -> None:
+    text = "Action: click(start_box='(500,250,700,350)')"
+    (own,) = parse(text, "ui_tars").actions
+    (said,) = parse(text, "ui_tars", coordinates="rel1000").actions
+    (placed,) = parse(text, "ui_tars", coordinates="rel1000", screen=Screen(1920, 1080)).actions
+    assert [a.point and a.point.space for a in (own, said, placed) if a.type == "click"] == [
+        "px_smart28",
+        "rel1000",
+        "px",
+    ]
+    assert placed.type == "click"
+    assert placed.point == Point(x=1152, y=324, box=Box(960, 270, 1344, 378))
+
+
+def test_what_is_beyond_the_screen_stays_unless_it_is_clamped() -> None:
+    text = "Action: click(start_box='(-5,1200)')"
+    for clamp, place in ((False, (-5, 1200)), (True, (0, 1000))):
+        reply = parse(text, "ui_tars_1_0", settings=Settings(clamp=clamp))
+        (action,) = reply.actions
+        assert action.type == "click"
+        assert action.point is not None
+        assert (action.point.x, action.point.y) == place
+        assert [d.code for d in reply.diagnostics] == ["clamped-point"] * clamp
+
+
+def test_an_image_that_cannot_be_resized() -> None:
+    reply = parse("Action: click(start_box='(1,1)')", "ui_tars", screen=Screen(9000, 30))
+    assert reply.actions == []
+    assert [d.code for d in reply.diagnostics] == ["invalid-action"]
+    assert "cannot be placed" in reply.diagnostics[0].message
+
+
+def test_an_unknown_space() -> None:
+    with pytest.raises(ValueError, match="`coordinates` is 'inches'"):
+        Settings(coordinates="inches")  # pyright: ignore[reportArgumentType]
+    assert set(get_args(Space)) == set(SPACES)

@@ -1,0 +1,517 @@
+"""Processing: what is of use, on which way it was found, what each setting changes, retries, and what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from threading import Thread
+from typing import Any, NamedTuple
+
+import pytest
+
+from outspoken import (
+    Diagnostic,
+    ErrorCategory,
+    LimitError,
+    ParserConfig,
+    ParseStats,
+    Processed,
+    Reply,
+    ResponseCache,
+    ResponseProcessor,
+    RetryRequest,
+    Settings,
+    UnknownFormatError,
+    load_format,
+    parse,
+)
+from outspoken.actions_control import NoOp
+from tests.cases import CASES
+
+SOUND = '<tool_call>\n{"name": "lend", "arguments": {"book": "Emma", "days": 14}}\n</tool_call>'
+COMMA = SOUND.replace("14}", "14,}")
+CUT = SOUND[:-25]
+PROSE = "The ferry leaves at nine."
+CLICK = "Thought: There it is.\nAction: click(start_box='(3,4)')"
+FLY = "Action: fly(start_box='(3,4)')"
+LOST = "Action: click(start_box='(3,4,5)')"
+TOOL = {
+    "name": "lend",
+    "parameters": {
+        "type": "object",
+        "properties": {"book": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["book", "days"],
+    },
+}
+QUIET = ParserConfig(log_failed_parses=False)
+
+
+def processed(
+    text: str, format: str = "auto", *, tools: Any = None, finish: str | None = None, **config: Any
+) -> Processed:
+    """What becomes of a response with some settings."""
+    settings: dict[str, Any] = {"log_failed_parses": False, **config}
+    processor = ResponseProcessor(ParserConfig(**settings), tools=tools)
+    return processor.process(text, format, finish_reason=finish)
+
+
+class Case(NamedTuple):
+    """A response, what is expected, and what becomes of it."""
+
+    text: str
+    expect: str
+    outcome: str
+    route: str
+    categories: str
+    codes: str
+
+
+WAYS = {
+    "sound": Case(SOUND, "anything", "success", "primary", "", ""),
+    "repaired": Case(COMMA, "anything", "recovered", "recovery", "json_syntax", "trailing-comma"),
+    "cut": Case(CUT, "anything", "failed", "retry", "incomplete", "unclosed-call"),
+    "one of two": Case(SOUND + CUT, "anything", "recovered", "recovery", "incomplete", "unclosed-call"),
+    "text beside a call": Case(f"Well.\n{CUT}", "anything", "failed", "retry", "incomplete", "unclosed-call"),
+    "arguments of another type": Case(
+        '<tool_call>\n{"name": "lend", "arguments": [1]}\n</tool_call>',
+        "anything", "failed", "retry", "type_mismatch", "invalid-call",
+    ),
+    "text": Case(PROSE, "anything", "success", "primary", "", ""),
+    "blank": Case(" \n", "anything", "failed", "retry", "other", "empty-response"),
+    "only a thought": Case("<think>\nHm.\n</think>", "anything", "failed", "retry", "other", "nothing-usable"),
+    "a thought that is cut": Case("<think>\nHm.", "anything", "failed", "retry", "incomplete", "unclosed-reasoning"),
+    "text, a call expected": Case(PROSE, "tool_calls", "failed", "retry", "other", "nothing-usable"),
+    "a call, an action expected": Case(SOUND, "actions", "failed", "retry", "other", "nothing-usable"),
+    "an action": Case(CLICK, "actions", "success", "primary", "", ""),
+    "an unknown action": Case(FLY, "actions", "failed", "retry", "type_mismatch", "invalid-action"),
+    "an action without a place": Case(LOST, "actions", "failed", "retry", "type_mismatch", "invalid-action"),
+    "a drag without an end": Case(
+        "Action: drag(start_box='(1,2)')", "actions", "failed", "retry", "missing_parameters", "invalid-action"
+    ),
+    "a payload": Case("SUGGESTED_VALUES: [1]", "payloads", "success", "primary", "", ""),
+    "no payload": Case(PROSE, "payloads", "failed", "retry", "other", "nothing-usable"),
+    "JSON": Case('{"ferry": 9}', "json", "success", "primary", "", ""),
+    "damaged JSON in a fence": Case(
+        '```json\n{"ferry": 9,}\n```', "json", "recovered", "fallback", "json_syntax", "trailing-comma"
+    ),
+    "JSON that is cut": Case(
+        '{"a": 1} {"b": [2', "json", "recovered", "primary", "incomplete", "cut-json",
+    ),
+    "only JSON that is cut": Case(
+        '{"b": [2', "json", "failed", "retry", "incomplete", "cut-text cut-container cut-json"
+    ),
+    "no JSON": Case(PROSE, "json", "failed", "retry", "other", "no-json"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_response_goes_its_way(name: str) -> None:
+    case = WAYS[name]
+    found = processed(case.text, expect=case.expect)
+    said = " ".join(dict.fromkeys(d.code for d in found.problems))
+    assert (found.outcome, found.route, " ".join(c.value for c in found.categories), said) == case[2:]
+    assert found.needs_retry == (case.route == "retry")
+    assert not found.needs_manual
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("recovery", [False, True])
+def test_what_is_said_of_every_case_agrees_with_itself(recovery: bool, strict: bool) -> None:
+    processor = ResponseProcessor(
+        ParserConfig(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
+    )
+    for case in CASES[::20]:
+        found = processor.process(case.text, case.format)
+        assert (found.outcome == "success") == (not found.problems) == (not found.categories)
+        assert found.needs_retry == (found.outcome == "failed")
+        assert found.outcome != "failed" or not found.tool_calls
+        assert found.outcome != "recovered" or not strict
+        assert all(action.status in ("ok", "repaired") for action in found.actions)
+    assert sum(processor.stats.counts().values()) == len(CASES[::20])
+    assert min(processor.stats.counts().values()) > 0 or strict
+
+
+def test_a_sound_case_is_a_success_if_there_is_more_in_it_than_thoughts() -> None:
+    processor = ResponseProcessor(QUIET)
+    sound = [case for case in CASES if case.kind == "ok"][::4]
+    for case in sound:
+        found = processor.process(case.text, case.format, **case.options)
+        said = {s.kind for s in case.parse().segments}  # an empty list of actions says nothing
+        assert (found.outcome == "success") is bool(said - {"reasoning"}), str(case)
+    assert processor.stats.counts()["success"] > 0.9 * len(sound) > 150
+
+
+# the settings of the seed
+
+
+def test_the_settings_are_those_of_the_seed() -> None:
+    seed = {
+        "max_retry_attempts": 3,
+        "enable_recovery_strategies": True,
+        "strict_validation": False,
+        "log_failed_parses": True,
+        "fallback_to_null_action": True,
+    }
+    config: Any = ParserConfig(**seed)  # pyright: ignore[reportArgumentType]
+    assert config == ParserConfig()
+
+
+def test_without_recovery_nothing_is_repaired_and_no_other_way_is_tried() -> None:
+    assert processed(COMMA).tool_calls[0].arguments == {"book": "Emma", "days": 14}
+    off = processed(COMMA, enable_recovery_strategies=False)
+    assert (off.outcome, off.tool_calls, off.reply.repairs) == ("failed", [], [])
+    assert processed(SOUND, "glm_4_5", expect="tool_calls").route == "fallback"
+    assert processed(SOUND, "glm_4_5", expect="tool_calls", enable_recovery_strategies=False).outcome == "failed"
+    assert processed('```\n{"a": 1,}\n```', expect="json", enable_recovery_strategies=False).outcome == "failed"
+
+
+def test_another_format_than_was_asked_for_is_found_and_said() -> None:
+    found = processed(SOUND, "glm", expect="tool_calls")
+    assert (found.format, found.reply.format, found.outcome) == ("glm_4_5", "hermes", "recovered")
+    assert [str(d) for d in found.problems] == [
+        "hermes:1:1 other-format: the response is not in the format `glm_4_5`, and was read as `hermes`"
+    ]
+
+
+def test_strict_validation_makes_failures_of_warnings() -> None:
+    for text, tools in ((COMMA, None), (SOUND + CUT, None), (SOUND.replace("lend", "sell"), [TOOL])):
+        assert processed(text, tools=tools).outcome == "recovered"
+        found = processed(text, tools=tools, strict_validation=True)
+        assert (found.outcome, found.route, found.tool_calls) == ("failed", "retry", [])
+        assert found.reply == parse(text, tools=tools)
+    assert processed(SOUND, strict_validation=True).outcome == "success"
+
+
+def test_a_failure_is_logged_unless_it_should_not_be(caplog: pytest.LogCaptureFixture) -> None:
+    secret = CUT.replace("Emma", "s3cret " * 200)
+    with caplog.at_level(logging.INFO):
+        ResponseProcessor(QUIET).process(secret)
+        ResponseProcessor().process(SOUND)
+        ResponseProcessor().process(COMMA)
+        assert caplog.messages == []
+        ResponseProcessor().process(secret)
+        ResponseProcessor(ParserConfig(max_retry_attempts=0, strict_validation=True)).process(COMMA + CUT)
+    assert [(record.name, record.levelname) for record in caplog.records] == [("outspoken", "WARNING")] * 2
+    digests = [sha256(text.encode()).hexdigest()[:12] for text in (secret, COMMA + CUT)]
+    assert caplog.messages == [
+        f"response 1 is of no use (hermes, 1,455 characters, sha256 {digests[0]}): "
+        "hermes:1:1 unclosed-call: the call of `lend` never ends; to be asked again",
+        f"response 1 is of no use (hermes, {len(COMMA + CUT)} characters, sha256 {digests[1]}): "
+        "hermes:3:13 unclosed-call: the call of `lend` never ends and 1 more; given up",
+    ]
+
+
+def test_a_line_of_the_log_is_short_and_shows_no_control_characters(caplog: pytest.LogCaptureFixture) -> None:
+    ResponseProcessor().process(
+        '<tool_call>\n{"name": "\\u001b[31m' + "x" * 5000 + '", "arguments": [1]}\n</tool_call>'
+    )
+    (message,) = caplog.messages
+    assert len(message) < 400
+    assert message.isprintable()
+
+
+def test_the_null_action_takes_the_place_of_an_action_that_is_invalid() -> None:
+    text = f"{CLICK}\n{FLY}\nAction: wait()"
+    on, off = processed(text), processed(text, fallback_to_null_action=False)
+    assert [action.name for action in on.actions] == ["click", "fly", "wait"]
+    null = on.actions[1]
+    assert isinstance(null, NoOp)
+    assert (null.raw, null.status) == ("fly(start_box='(3,4)')", "ok")
+    assert null.reason == "`fly` is not an action of this format"
+    assert [action.name for action in off.actions] == ["click", "wait"]
+    assert (on.outcome, off.outcome) == ("recovered", "recovered")
+
+
+def test_the_null_action_is_all_that_there_is_to_do_after_a_failure() -> None:
+    (null,) = processed(PROSE, expect="actions").actions
+    assert isinstance(null, NoOp)
+    assert null.reason == "the response has no action that can be used"
+    assert processed(PROSE, expect="actions", fallback_to_null_action=False).actions == []
+    assert processed(CUT, expect="tool_calls").actions == []
+    assert processed(f"{CLICK}\n{FLY}", strict_validation=True, fallback_to_null_action=False).actions == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_retry_attempts": -1}, "`ParserConfig.max_retry_attempts` is -1; expected a whole number from 0 on"),
+        ({"max_retry_attempts": True}, "`ParserConfig.max_retry_attempts` is True; expected a whole number from 0 on"),
+        ({"strict_validation": 1}, "`ParserConfig.strict_validation` is 1; expected True or False"),
+        ({"expect": "calls"}, "`ParserConfig.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
+    ],
+)
+def test_settings_that_are_none_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match="expected") as error:
+        ParserConfig(**wrong)
+    assert str(error.value).startswith(message)
+
+
+# retries
+
+
+class Model:
+    """A model that gives these answers, and notes what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers: Iterator[Any] = iter(answers)
+        self.asked: list[RetryRequest] = []
+
+    def __call__(self, request: RetryRequest) -> Any:
+        self.asked.append(request)
+        return next(self.answers)
+
+    async def later(self, request: RetryRequest) -> Any:
+        await asyncio.sleep(0)
+        return self(request)
+
+
+def test_the_model_is_asked_again_until_its_response_is_of_use() -> None:
+    model, processor = Model(FLY, SOUND, PROSE), ResponseProcessor(QUIET)
+    found = processor.process(CUT, retry=model)
+    assert (found.outcome, found.route, found.attempts) == ("success", "primary", 3)
+    assert [earlier.reply.raw for earlier in found.earlier] == [CUT, FLY]
+    assert [(earlier.attempts, earlier.route, earlier.earlier) for earlier in found.earlier] == [
+        (1, "retry", ()),
+        (2, "retry", ()),
+    ]
+    assert [request.number for request in model.asked] == [1, 2]
+    assert model.asked[0].message == (
+        "Your last response could not be used:\n"
+        "- line 1, column 1: the call of `lend` never ends\n"
+        "Write the whole response again, without these mistakes. It broke off before its end: make it shorter."
+    )
+    assert model.asked[1].result.reply.raw == FLY
+    assert processor.stats.counts() == {"success": 1, "recovered": 0, "failed": 2}
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_the_model_is_asked_no_more_often_than_it_may(limit: int) -> None:
+    model = Model(*[CUT] * 9)
+    found = ResponseProcessor(ParserConfig(max_retry_attempts=limit, log_failed_parses=False)).process(CUT, retry=model)
+    assert (len(model.asked), found.attempts, found.route, len(found.earlier)) == (limit, limit + 1, "manual", limit)
+    assert found.needs_manual
+
+
+def test_who_asks_himself_says_which_attempt_it_is() -> None:
+    processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False))
+    assert processor.process(CUT).route == "retry"
+    assert processor.process(CUT, attempt=2).route == "manual"
+    with pytest.raises(ValueError, match="`attempt` is 0; expected a whole number from 1 on"):
+        processor.process(CUT, attempt=0)
+
+
+def test_a_retry_may_give_up_or_give_its_finish_reason() -> None:
+    processor = ResponseProcessor(QUIET)
+    found = processor.process(CUT, retry=Model(None))
+    assert (found.route, found.attempts, found.earlier) == ("manual", 1, ())
+    open_ended = SOUND.removesuffix("\n</tool_call>")
+    assert processor.process(PROSE + CUT, retry=Model(open_ended, None)).outcome == "failed"
+    assert processor.process(PROSE + CUT, retry=Model((open_ended, "stop"))).outcome == "recovered"
+
+
+def test_what_is_filtered_is_not_asked_for_again() -> None:
+    model = Model(SOUND)
+    found = ResponseProcessor(QUIET).process("", finish_reason="content-filter", retry=model)
+    assert (found.route, model.asked) == ("manual", [])
+    assert {d.code for d in found.problems} == {"content-filter", "empty-response"}
+
+
+def test_a_response_at_the_limit_of_tokens_is_not_complete() -> None:
+    found = processed(PROSE, finish="MAX_TOKENS")
+    assert (found.outcome, found.categories) == ("recovered", (ErrorCategory.INCOMPLETE,))
+    assert [d.code for d in found.problems] == ["token-limit"]
+    assert "make it shorter" in found.retry_message()
+
+
+def test_an_asynchronous_retry_is_awaited() -> None:
+    model = Model(FLY, SOUND)
+    found = asyncio.run(ResponseProcessor(QUIET).aprocess(CUT, retry=model.later))
+    assert found == ResponseProcessor(QUIET).process(CUT, retry=Model(FLY, SOUND))
+    assert asyncio.run(ResponseProcessor(QUIET).aprocess(CUT)) == ResponseProcessor(QUIET).process(CUT)
+
+
+def test_what_the_model_is_told_is_short() -> None:
+    def check(reply: Reply, context: Any) -> list[Diagnostic]:
+        return [Diagnostic(code="odd", message="x " * 500, span=(0, 0), severity="warning")] * 7
+
+    processor = ResponseProcessor(ParserConfig(strict_validation=True, log_failed_parses=False), checks=[check])
+    lines = processor.process(SOUND).retry_message().splitlines()
+    assert len(lines) == 8
+    assert all(len(line) < 240 for line in lines)
+    assert lines[1].endswith("x...")
+    assert lines[6] == "- and 2 more"
+
+
+def test_errors_are_told_first() -> None:
+    message = processed(COMMA + CUT, strict_validation=True).retry_message()
+    assert message.splitlines()[1:3] == [
+        "- line 3, column 13: the call of `lend` never ends",
+        "- line 2, column 58: a comma with nothing after it was dropped",
+    ]
+
+
+# what is checked
+
+
+def test_arguments_are_held_against_the_schema() -> None:
+    text = SOUND.replace(', "days": 14', "").replace('"Emma"', "7")
+    found = processed(text, tools=[TOOL])
+    assert [str(d) for d in found.problems] == [
+        "hermes:1:1 missing-argument: the argument `days` of `lend` is missing",
+        "hermes:1:1 mistyped-argument: the argument `book` of `lend` should be string",
+    ]
+    assert found.categories == (ErrorCategory.TYPE_MISMATCH, ErrorCategory.MISSING_PARAMETERS)
+    assert (found.outcome, found.tool_calls) == ("recovered", found.reply.tool_calls)
+    assert processed(SOUND, tools=[TOOL]).problems == ()
+
+
+def test_a_mistake_is_said_once() -> None:
+    text = '<invoke name="lend"><parameter name="book">Emma</parameter><parameter name="days">soon</parameter></invoke>'
+    assert [d.code for d in processed(text, tools=[TOOL]).problems] == ["mistyped-argument"]
+
+
+def test_checks_are_told_the_context() -> None:
+    def known(reply: Reply, context: Any) -> list[Diagnostic]:
+        return [
+            Diagnostic(code="unknown-book", message=f"there is no book `{call.arguments['book']}`", span=call.span)
+            for call in reply.tool_calls
+            if call.arguments["book"] not in context
+        ]
+
+    processor = ResponseProcessor(QUIET, checks=[known])
+    assert processor.process(SOUND, context=["Emma"]).outcome == "success"
+    found = processor.process(SOUND, context=["Persuasion"])
+    assert (found.outcome, [d.code for d in found.problems]) == ("recovered", ["unknown-book"])
+
+
+def test_wrong_use_raises() -> None:
+    with pytest.raises(UnknownFormatError):
+        ResponseProcessor().process(SOUND, "hermess")
+    with pytest.raises(LimitError):
+        ResponseProcessor(settings=Settings(max_chars=10)).process(SOUND)
+
+
+# what is kept
+
+
+def test_a_response_that_comes_again_is_taken_from_the_cache() -> None:
+    cache = ResponseCache()
+    processor = ResponseProcessor(QUIET, cache=cache, tools=[TOOL])
+    first = processor.process(SOUND)
+    first.tool_calls[0].arguments.clear()
+    first.reply.segments.clear()
+    for _ in range(2):
+        again = processor.process(SOUND)
+        assert again == ResponseProcessor(QUIET, tools=[TOOL]).process(SOUND)
+        again.tool_calls.clear()
+        again.reply.tool_calls[0].arguments["days"] = 15
+    assert cache.info()[:3] == (2, 1, 1)
+    assert processor.stats.counts()["success"] == 3
+
+
+def test_a_failure_of_the_cache_is_asked_for_again_as_often_as_any() -> None:
+    processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache())
+    routes = [processor.process(CUT, attempt=attempt).route for attempt in (2, 1, 2)]
+    assert routes == ["manual", "retry", "manual"]
+    assert processor.cache is not None
+    assert processor.cache.info().hits == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"text": SOUND + " "},
+        {"format": "hermes"},
+        {"tools": [TOOL]},
+        {"prefix": ""},
+        {"finish_reason": "stop"},
+        {"context": 0},
+        {"context": [None]},
+    ],
+    ids=["text", "format", "tools", "prefix", "finish", "context", "another context"],
+)
+def test_what_changes_a_result_is_a_part_of_its_key(other: dict[str, Any]) -> None:
+    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+    known: dict[str, Any] = {"text": SOUND}
+    for given in (known, {**known, **other}):
+        processor.process(**given)
+        processor.process(**given)
+    assert cache.info()[:3] == (2, 2, 2)
+
+
+def test_processors_that_share_a_cache_share_what_they_agree_on() -> None:
+    cache = ResponseCache()
+
+    def check(reply: Reply, context: Any) -> list[Diagnostic]:
+        return []
+
+    processors = [
+        ResponseProcessor(QUIET, cache=cache),
+        ResponseProcessor(QUIET, cache=cache),
+        ResponseProcessor(ParserConfig(log_failed_parses=False, strict_validation=True), cache=cache),
+        ResponseProcessor(QUIET, cache=cache, settings=Settings(max_depth=5)),
+        ResponseProcessor(QUIET, cache=cache, tools=[TOOL]),
+        ResponseProcessor(QUIET, cache=cache, checks=[check]),
+        ResponseProcessor(QUIET, cache=cache, checks=[check]),
+    ]
+    for processor in processors:
+        processor.process(COMMA)
+    assert cache.info()[:3] == (1, 6, 6)
+
+
+def test_what_has_no_digest_is_not_kept() -> None:
+    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+    assert processor.process(SOUND, context=object()) == processor.process(SOUND, context=object())
+    assert cache.info()[:3] == (0, 0, 0)
+
+
+def test_what_cannot_be_pickled_is_not_kept() -> None:
+    class Remark(Diagnostic):
+        """Of a class that nobody else can find."""
+
+    def check(reply: Reply, context: Any) -> list[Diagnostic]:
+        return [Remark(code="odd", message="odd", span=(0, 0), severity="warning")]
+
+    processor = ResponseProcessor(QUIET, checks=[check], cache=(cache := ResponseCache()))
+    assert [processor.process(SOUND).outcome for _ in "ab"] == ["recovered", "recovered"]
+    assert cache.info()[:3] == (0, 2, 0)
+
+
+def test_every_kind_of_response_can_be_kept_and_written() -> None:
+    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache(2000)))
+    cases = CASES[::9]
+    for case in cases:
+        found, again = [processor.process(case.text, case.format, **case.options) for _ in "ab"]
+        assert found == again
+        assert Processed.model_validate_json(found.model_dump_json()) == found
+    assert cache.info().hits == len(cases) == sum(processor.stats.counts().values()) / 2
+
+
+def test_a_format_that_is_added_makes_the_cache_old() -> None:
+    template = {"start_anchor": "<|ferry|>", "fields": {"content": {"open": "<|plain|>", "close": "<|/plain|>"}}}
+    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+    processor.process(PROSE)
+    load_format(template, "ferry_notes")
+    processor.process(PROSE)
+    assert cache.info()[:2] == (0, 2)
+
+
+def test_several_threads_share_a_processor() -> None:
+    processor = ResponseProcessor(QUIET, cache=ResponseCache(3), stats=(stats := ParseStats()))
+    texts = [SOUND, COMMA, CUT, PROSE, CLICK, FLY]
+    expected = {text: ResponseProcessor(QUIET).process(text) for text in texts}
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(10):
+            wrong.extend([text for text in texts if processor.process(text) != expected[text]])
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert stats.counts() == {"success": 120, "recovered": 40, "failed": 80}

@@ -1,0 +1,137 @@
+"""The text that an action types is sent while it comes, and what was sent is never taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, StreamParser, parse, render
+from outspoken.actions import Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
+
+TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
+
+
+def fed(chunks: list[str], format: str = "ui_tars") -> list[list[Event]]:
+    """The events of each chunk, and of the end."""
+    parser = StreamParser(format)
+    return [*[parser.feed(chunk) for chunk in chunks], parser.close()]
+
+
+def test_text_is_sent_while_it_comes() -> None:
+    first, second, third, *_ = fed(["Action: type(content='lich", "ens and mos", "ses\\n')"])
+    assert first == [ActionText(0, "lich")]
+    assert second == [ActionText(0, "ens and mos")]
+    assert [type(event) for event in third] == [ActionText, ActionParsed]
+    (_, parsed) = third
+    assert isinstance(parsed, ActionParsed)
+    assert isinstance(parsed.action, TypeText)
+    assert (parsed.action.text, parsed.action.submit) == ("lichens and mosses", True)
+
+
+def test_a_click_is_announced_when_its_call_closes() -> None:
+    *before, last, _ = fed(["Action: click(", "start_box='(1", ",2)'", ")"])
+    assert before == [[], [], []]
+    assert [type(event) for event in last] == [ActionParsed]
+
+
+def test_a_text_that_is_cut() -> None:
+    first, last = fed(["Action: type(content='lich"])
+    assert first == [ActionText(0, "lich")]
+    assert isinstance(last[0], ActionUnfinished)
+    assert (last[0].action.status, getattr(last[0].action, "text", "")) == ("truncated", "lich")
+
+
+CALLS = [
+    "Action: type(content='lichens')",
+    "Action: type(content='it\\'s \\x41 \\u00e9 \\\\ \"so\"\\n')",
+    'Action: type(content="")',
+    "Action: type(content='a\n\nb', start_box='(1,2)')",
+    "Action: type(content='Grandma's loaf')",
+    "Action: type(content='a' 'b')",
+    "Action: type(content='''a'b''')",
+    "Action: type(content=bare text)",
+    "Action: type(content=None)",
+    "Action: type(content='a' + 'b')",
+    "Action: type(content='a', content='b')",
+    "Action: type(content='a', start_box='(1,2,3)')",
+    "Action: type(content='a'",
+    "Action: type(content='a\\",
+    "Action: type(content='a'\nThought: b",
+    "Thought: x\nAction: wait()\ntype(content='a\n')\n\nhotkey(key='a')",
+]
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_what_is_sent_is_what_is_typed(text: str) -> None:
+    whole = parse(text, "ui_tars")
+    for size in (1, 2, 3, 7):
+        parser = StreamParser("ui_tars")
+        events = [e for at in range(0, len(text), size) for e in parser.feed(text[at : at + size])] + parser.close()
+        assert parser.reply == whole
+        sent: dict[int, str] = {}
+        for event in events:
+            if isinstance(event, ActionText):
+                sent[event.index] = sent.get(event.index, "") + event.text
+            elif isinstance(event, (ActionParsed, ActionUnfinished)) and event.action.type == "type_text":
+                assert sent.get(event.action.order, "") == event.action.text
+        ended = [event.action for event in events if isinstance(event, (ActionParsed, ActionUnfinished))]
+        assert ended == [*whole.actions, *whole.unfinished_actions] or sorted(
+            ended, key=lambda action: action.order
+        ) == sorted([*whole.actions, *whole.unfinished_actions], key=lambda action: action.order)
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
+PLACES = st.builds(Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(
+    st.integers(0, 1000), min_size=4, max_size=4), st.just("rel1000"))  # fmt: skip
+KEYS = st.lists(st.sampled_from(["ctrl", "shift", "a", "enter", "page_down"]), min_size=1, max_size=3)
+WAYS = st.sampled_from(["up", "down", "left", "right"])
+ACTIONS: Any = st.one_of(
+    st.builds(Click, point=PLACES, clicks=st.integers(1, 3), button=st.just("left")),
+    st.builds(Click, point=PLACES, button=st.sampled_from(["right", "middle"])),
+    st.builds(Drag, start=PLACES, end=PLACES),
+    st.builds(Swipe, start=PLACES, end=PLACES),
+    st.builds(Scroll, point=st.none() | PLACES, direction=WAYS),
+    st.builds(LongPress, point=PLACES, seconds=st.none() | st.floats(0, 100)),
+    st.builds(Move, point=PLACES),
+    st.builds(PressKeys, keys=KEYS),
+    st.builds(Wait, seconds=st.none() | st.floats(0, 100)),
+    st.builds(TypeText, text=TEXTS.filter(lambda text: not text.endswith("\n")), submit=st.booleans(),
+              point=st.none() | PLACES),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("format", TARS)
+@given(actions=st.lists(ACTIONS, min_size=1, max_size=3))
+def test_actions_are_written_in_the_words_of_a_format(format: str, actions: list[Any]) -> None:
+    text = render(actions, format, coordinates="rel1000")
+    reply = parse(text, format, coordinates="rel1000")
+    left_out = {"name", "raw", "span", "order", "point", "start", "end", "submit"}
+    assert [a.model_dump(exclude=left_out) for a in reply.actions] == [a.model_dump(exclude=left_out) for a in actions]
+    for one, other in zip(reply.actions, actions, strict=True):
+        for key in ("point", "start", "end"):
+            assert getattr(one, key, None) == getattr(other, key, None)
+        assert bool(getattr(one, "submit", False)) == bool(getattr(other, "submit", False))
+
+
+def test_points_are_moved_into_the_space_of_the_format() -> None:
+    from outspoken import RenderError, Screen
+
+    click = Click(point=Point(x=960, y=540, space="px"))
+    assert render(click, "doubao_ui_tars", screen=Screen(1920, 1080)) == (
+        "Action: click(point='<point>500 500</point>')"
+    )
+    assert render(click, "ui_tars_1_0", screen=Screen(1920, 1080)) == (
+        "Action: click(start_box='<|box_start|>(500,500)<|box_end|>')"
+    )
+    with pytest.raises(RenderError, match="takes the size of the screen"):
+        render(click, "ui_tars")
+
+
+def test_what_a_format_has_no_words_for() -> None:
+    from outspoken import RenderError
+
+    with pytest.raises(RenderError, match="no action that means `click`"):
+        render(Click(point=Point(x=1, y=2, space="rel1000"), clicks=7), "doubao_ui_tars")
