@@ -5,6 +5,9 @@ Every text is read whole and in pieces of three characters; both must give the s
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -241,3 +244,45 @@ def test_the_envelope_is_a_copy() -> None:
     reply = parse('{"name": "a", "arguments": {"x": [1]}}')
     reply.to_envelope()["toolCalls"][0]["arguments"]["x"].append(2)
     assert reply.tool_calls[0].arguments == {"x": [1]}
+
+
+# what other projects' tests assert, where that data lies beside the project
+
+VECTORS = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
+OURS = ("seed001_multi", "speakmcp_text")
+#: An object that has nothing but `content` is no envelope: any JSON that a model shows may have that key.
+NO_ENVELOPE = "speakmcp-001"
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    for line in VECTORS.read_text("utf-8").splitlines() if VECTORS.exists() else ():
+        row: dict[str, Any] = json.loads(line)
+        if row["format"] in OURS and not row.get("quirk"):
+            yield row
+
+
+def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a row asserts of an envelope, and what ours says of that."""
+    calls: list[dict[str, Any]] = envelope.get("toolCalls") or []
+    content = str(envelope.get("content", ""))
+    said: dict[str, Any] = {
+        "content": content,
+        "content_contains": [part for part in expected.get("content_contains", ()) if part in content],
+        "tool_calls": calls or None,
+        "tool_call_names": [call["name"] for call in calls],
+        "tool_call_count": len(calls),
+        "arguments_0": calls[0]["arguments"] if calls else None,
+        "needs_more_work": envelope.get("needsMoreWork"),
+        "equals": envelope,
+    }
+    wanted = {key: value for key, value in expected.items() if key in said}
+    return wanted, {key: said[key] for key in wanted}
+
+
+def test_what_others_assert_of_envelopes() -> None:
+    checked = 0
+    for row in rows():
+        wanted, said = asserted(row["expected"], parse(row["input"]).to_envelope())
+        assert (wanted == said) is (row["id"] != NO_ENVELOPE), row["id"]
+        checked += bool(wanted)
+    assert checked >= 22 or not VECTORS.exists()

@@ -27,17 +27,24 @@ from tools.fuzz.spelling import Spelling
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 4000
 
-#: Formats of which an opener looks ahead at what stands first in its object, as only that tells an action from any
-#: other JSON: so not all that the rules admit there is ever read.
+#: Formats of which a marker looks ahead at what stands behind it, as only that tells an action from other JSON or from
+#: prose: so not all that the rules admit there is ever read, and it takes more seeds to write what is.
 LOOKING_AHEAD = (
     "anthropic_computer_use",
     "autoglm",
     "browser_use",
     "cogagent",
     "fara",
+    "gelab",
     "gemini_computer_use",
+    "glm_v_phone",
+    "json",
     "mai_ui",
     "openai_computer_use",
+    "opencua",
+    "qwen2_5_vl",
+    "qwen3_vl",
+    "qwen3_vl_mobile",
     "skyvern",
     "surfer_h",
 )
@@ -47,6 +54,9 @@ NO_ACTIONS = {
     "shared__browser_use__JSON_NULL",
     *[f"shared__json_action__JSON_{kind}" for kind in ("ARRAY", "BOOLEAN", "NULL", "NUMBER")],
 }
+
+#: What stands before a marker that text has there, which nothing generated holds.
+BEFORE_TEXT = {("glm_v_phone", "_ANSWER_OPEN")}
 
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
@@ -74,6 +84,7 @@ def test_every_step_and_every_spelling_is_taken(format_: str) -> None:
     generator = Generator(format_)
     state_of = _any_state if format_ in LOOKING_AHEAD else _own_state
     steps = {state_of(step) for step in generator.map.steps if step.terminal not in NO_ACTIONS}
+    steps -= {state_of(step) for step in generator.map.steps if (format_, step.terminal) in BEFORE_TEXT}
     spellings = set(generator.spellings)
     assert steps
     for wishes in (True, False):
@@ -110,7 +121,7 @@ def test_every_terminal_has_a_place(format_: str) -> None:
 @every_format
 def test_a_response_is_read_as_it_was_meant(format_: str) -> None:
     found = responses(format_)
-    assert len(found) >= 36
+    assert len(found) >= (20 if format_ in LOOKING_AHEAD else 36)
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair, prefix="")
@@ -145,13 +156,14 @@ def test_the_same_seed_gives_the_same_response(format_: str) -> None:
 @every_format
 def test_responses_differ(format_: str) -> None:
     found = responses(format_)
-    assert len({response.text for response in found}) >= 34
+    assert len({response.text for response in found}) >= (20 if format_ in LOOKING_AHEAD else 34)
     assert {response.strict for response in found} == {True, False}
 
 
 @every_format
 def test_a_response_holds_what_the_grammar_has_words_for(format_: str) -> None:
-    kinds = {segment[0] for response in responses(format_) for segment in response.meaning.segments}
+    found = made(format_, 100) if format_ in LOOKING_AHEAD else responses(format_)
+    kinds = {segment[0] for response in found for segment in response.meaning.segments}
     ends = {kind for config in Map(registry.automaton(format_)).places for kind in ended(config.config)}
     assert kinds >= ends & {"tool_call", "action", "payload", "think", "json"}
     assert "text" in kinds
@@ -324,5 +336,5 @@ def test_what_is_nearly_a_marker_is_none() -> None:
 
 def test_steps_and_spellings_say_what_they_are() -> None:
     generator = Generator("hermes")
-    assert Spelling("_CALL_OPEN", None) in generator.spellings
+    assert Spelling("_shared__tagged_json_call__CALL_OPEN", None) in generator.spellings
     assert all(isinstance(step, Step) for step in generator.map.steps)

@@ -127,9 +127,10 @@ class ActionBuilder(AnswerBuilder):
 
         if "action" not in frame.kinds:
             return frame.begun
-        held = isinstance(frame.arguments, dict) and PARTS in frame.arguments
+        arguments: Any = frame.arguments
+        held = isinstance(arguments, dict) and PARTS in arguments
         named = bool(frame.name) or held or (self.acts is not None and bool(self.acts.naming))
-        begun = frame.key is not None or frame.arguments is not None or frame.parts is not None
+        begun = frame.key is not None or arguments is not None or frame.parts is not None
         return named and begun
 
     def act(self, frame: Frame, end: int) -> bool:

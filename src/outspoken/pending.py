@@ -34,7 +34,7 @@ class Frame:
     begun = False
     problem = ""
     content: str | None = None
-    content_span = (0, 0)
+    content_span: tuple[int, int] = (0, 0)
     more: bool | None = None
     #: the text that an action types or an answer says, as far as it came
     typed: OpenText | None = None

@@ -29,7 +29,7 @@ _SPELLINGS, _WALKS = 60, 12
 #: How many terminals a walk goes on without an argument while an action lacks one.
 _PATIENCE = 12
 #: How often the same place may read otherwise before the walk is given up.
-_STUCK = 12
+_STUCK = 30
 #: How often a step of a walk leads straight on; it may be a little way round where not.
 _STRAIGHT = 0.85
 
@@ -187,9 +187,12 @@ class _Walk:
                 return self._made(text, found)
             at = len(self._lexemes) - 1 if wrong is None else wrong
             stuck[at] += 1
-            if stuck[at] > _STUCK:
-                return None
-            for i in range(max(at - 1, 0), min(at + 4, len(self._lexemes))):
+            reach = 2
+            if self._speller.acts:
+                if stuck[at] > _STUCK:
+                    return None
+                reach = 4 if self._random.random() < 0.3 else 2  # what a marker looks ahead at may stand farther behind
+            for i in range(max(at - 1, 0), min(at + reach, len(self._lexemes))):
                 if i == at or self._random.random() < 0.7:
                     self._spell(i)
         return None

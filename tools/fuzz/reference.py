@@ -182,12 +182,10 @@ class _Reader:
         self.ended_at = frame.start
         if kind == "code":
             self.show(self.shown, end)
-        elif kind == "tool_call" and frame.name.strip().lower() in [name.lower() for name in self.header.answer]:
-            self._answer(frame)
+        elif kind in ("tool_call", "action"):
+            self._deed(kind, frame, end)
         elif kind == "invented":
             self.codes += ["invented-result"] if self.segments[-1][1] else []
-        elif kind in ("tool_call", "action"):
-            self._deed(kind, frame)
         elif kind == "think" and frame.content >= 0:
             self.segments[frame.content][0] = "think"
         elif kind == "unread":
@@ -216,11 +214,18 @@ class _Reader:
         elif value not in (None, {}):
             self.segments.append(["json", value])
 
-    def _deed(self, kind: str, frame: _Frame) -> None:
+    def _deed(self, kind: str, frame: _Frame, end: int) -> None:
         """A call, or the action that a call or an action means; one within another action is a part of it."""
-        made = make_action(self.header, frame.name or "", frame.arguments or {}, {}) if self.header.actions else None
+        if kind == "tool_call" and frame.name.strip().lower() in [name.lower() for name in self.header.answer]:
+            self._answer(frame)
+            return
+        outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
+        place: dict[str, Any] = {}
+        if outer is not None:
+            order = sum([segment[0] == "action" for segment in self.segments])
+            place = {"raw": self.text[frame.start : end], "span": (frame.start, end), "order": order}
+        made = make_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
         if made is not None and not made.problem:
-            outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
                 return

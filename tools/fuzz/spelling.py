@@ -108,6 +108,13 @@ class Speller:
         self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
         self._actions = mapping_of(automaton.tables.header)
         self._sampler = Sampler(random)
+        #: what the last name of a call means that was spelled
+        self._meant: Meaning | None = None
+
+    @property
+    def acts(self) -> bool:
+        """Does the format have words for actions?"""
+        return self._actions is not None
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
         """The name of an argument that is not used yet; one of those that are wanted, where there are any."""
@@ -200,7 +207,7 @@ class Speller:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
         wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
-        if _is_one(terminal) and self._random.random() < (0.7 if None in wanted else 0.4):
+        if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4) and _is_one(terminal):
             lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
             return
         self._sampler.wanted = {branch for branch in wanted if branch is not None}
@@ -256,6 +263,9 @@ class Speller:
 
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
+        if role == "tool_name" and self._actions and random.random() < 0.5:
+            self._meant = random.choice(self._actions.meanings)
+            return random.choice(self._meant.names)
         if role == "tool_name":
             return random.choice((*values.NAMES, 'a "b"', "ü\\"))
         if role == "arguments" and short != "JSON_OBJECT" and (short == "JSON_STRING" or random.random() < 0.3):
@@ -286,7 +296,7 @@ class Speller:
     def _arguments(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> dict[str, Any]:
         """The arguments of some action, all of them in one object."""
         assert self._actions is not None
-        meaning = self._random.choice(self._actions.meanings)
+        meaning = self._meant or self._random.choice(self._actions.meanings)
         word = self._random.choice(_word(meaning) or meaning.names)
         keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
         return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
