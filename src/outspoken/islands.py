@@ -18,6 +18,9 @@ _ESCAPE: Any = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3}
 _BLANK = " \t\r\n"
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
 _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+#: From where on a value is read from a piece of the text first, and how long that is; how much of JSON, at most, may be
+#: refused only because the piece ends in it.
+_FAR, _TOKEN = 8192, 16
 _OPENER = {"}": "{", "]": "["}
 
 #: What a scanner may meet next.
@@ -51,7 +54,7 @@ class NotJson(ValueError):
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     """The JSON value that begins at `pos`, its end and its text, in one step; None where no sound one begins."""
     try:
-        value, end = scan_once(text, pos)
+        value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
     piece = text[pos:end]
@@ -62,6 +65,27 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     if "\\" in piece and "\\u" in piece:
         value = encodable(value)
     return value, end, piece
+
+
+def _scan_far(text: str, pos: int) -> tuple[Any, int]:
+    """`scan_once` far into a text: a piece of it alone, if that decides.
+
+    Where the decoder fails, it counts the lines of all that it was given, so that many broken values in one long text
+    would cost the square of its length.
+    """
+    piece = text[pos : pos + _FAR]
+    try:
+        value, end = scan_once(piece, 0)
+    except json.JSONDecodeError as error:
+        if error.pos < len(piece) - _TOKEN and not error.msg.startswith("Unterminated string"):
+            raise
+    except StopIteration as stop:
+        if stop.value < len(piece) - _TOKEN:
+            raise
+    else:
+        if end < len(piece):
+            return value, pos + end
+    return scan_once(text, pos)
 
 
 def too_deep(piece: str, max_depth: int) -> bool:

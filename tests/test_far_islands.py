@@ -1,0 +1,73 @@
+"""JSON values far into a long text: the same as at its beginning, and what they cost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import islands
+
+VALUES: list[Any] = [
+    {"a": 1},
+    [],
+    [1, {"b": "é\u2028\U0001f600"}],
+    "x" * 9000,
+    {"k": [0.5, None, True]},
+    12,
+    -3.25,
+    None,
+]
+
+
+def near_and_far(text: str, before: int) -> tuple[Any, Any]:
+    """The value at the beginning of a text, and behind so many lines, with its end counted from its beginning."""
+    near = islands.read_at(text, 0, 64)
+    far = islands.read_at("\n" * before + text, before, 64)
+    return near, far if far is None else (far[0], far[1] - before, far[2])
+
+
+@given(
+    st.sampled_from(VALUES), st.integers(0, 9100), st.integers(8150, 8250), st.sampled_from(["", " ", "}", ",", "x"])
+)
+def test_a_value_is_the_same_wherever_it_stands(value: Any, cut: int, before: int, behind: str) -> None:
+    text = json.dumps(value, ensure_ascii=bool(cut % 2))
+    for written in (
+        text + behind,
+        text[:cut] + behind,
+        text[:cut] + "\x01" + text[cut:],
+        text[:cut] + "," + text[cut:],
+    ):
+        near, far = near_and_far(written or " ", before)
+        assert near == far
+
+
+@pytest.mark.parametrize("token", ["1234567890123456789012345", "-1.5e+10", "true", "null", '"\\ud83d\\ude00"', "1 "])
+def test_a_value_may_end_where_the_first_piece_does(token: str) -> None:
+    for length in range(8192 - 40, 8192 + 8):
+        text = '["' + "y" * (length - 4) + '",' + token + "]"
+        near, far = near_and_far(text, 9000)
+        assert near == far
+        assert near is not None
+        broken, also = near_and_far(text[:-1] + ";", 9000)
+        assert (broken, also) == (None, None)
+
+
+def test_a_mistake_far_into_a_text_is_found_without_looking_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    scan = islands.scan_once
+
+    def count(text: str, pos: int) -> Any:
+        seen.append(len(text))
+        return scan(text, pos)
+
+    monkeypatch.setattr(islands, "scan_once", count)
+    text = "{bad} [1,} \"a\x01\" {'b'} " * 4000
+    for at in range(20_000, 40_000):
+        if text[at] in '{["':
+            islands.read_at(text, at, 64)
+    assert len(seen) >= 1000
+    assert max(seen) <= 8192
