@@ -16,6 +16,7 @@ from .resync import Damage, Resync, nearest, outside_of_call
 from .sprint import BLANK, Sprinter
 
 if TYPE_CHECKING:
+    from .tools import Tools
     from .ways import Taken, Way
 
 #: What is spent on damage is bounded: at the start, and more for each character that was read. It is counted in
@@ -265,6 +266,10 @@ class Salvager(Sprinter):
         effort.search += grown // 2
         return effort
 
+    def _known(self) -> Tools | None:
+        """By name, the schemas of what may stand in a damaged segment."""
+        return self.builder.tools
+
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset by what it most likely meant. Returns whether that worked."""
         from .recovery import recover
@@ -280,7 +285,7 @@ class Salvager(Sprinter):
             closed=closed,
             announced=damage.frame is not None,
             cap=builder.cap,
-            tools=builder.tools,
+            tools=self._known(),
             settings=builder.settings,
             effort=effort,
             nodes=self._nodes,

@@ -101,7 +101,7 @@ class Edge(NamedTuple):
 class Node(NamedTuple):
     """How a place was reached: the last step and the node before it.
 
-    `name` is the tool that is being called, `bare` says that a marker that opens calls was missing.
+    `name` is the tool that is being called, or the payload, `bare` says that a marker that opens calls was missing.
     """
 
     taken: tuple[Taken, ...]
@@ -121,9 +121,9 @@ class Node(NamedTuple):
 
 
 def name_after(steps: tuple[Taken, ...], known: str) -> str:
-    """The name of the tool that is being called after some steps."""
+    """The name of the tool that is being called, or of the payload that is being read, after some steps."""
     for taken in steps:
-        if taken.step is not None and taken.step.terminal.short == "TOOL_NAME":
+        if taken.step is not None and taken.step.terminal.short in ("TOOL_NAME", "PAYLOAD_NAME"):
             return taken.text
         if taken.step is not None and taken.step.role == "tool_name" and isinstance(taken.value, str):
             return taken.value

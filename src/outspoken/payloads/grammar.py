@@ -85,6 +85,14 @@ def grammar_text(markers: tuple[Marker, ...], *, in_code: bool = False) -> str:
     return _HEADER.format(format=FORMAT, payloads=payloads) + text
 
 
+@lru_cache(maxsize=64)
+def named(markers: tuple[Marker, ...]) -> re.Pattern[str]:
+    """Finds the `name` in a line that begins as a payload does, up to the colon."""
+    taken = sorted(markers, key=lambda m: (-len(m[0]), m))
+    written = "|".join([_source(m) for m in taken]) or _NOTHING
+    return re.compile(rf"[^\n]{{0,80}}?(?P<name>{written})[*_`]{{0,3}}\s{{0,8}}[:：]")
+
+
 def _source(marker: Marker) -> str:
     name, _, any_case = marker
     return f"(?i:{re.escape(name)})" if any_case else re.escape(name)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from outspoken.automaton import Automaton, Config
+from outspoken.automaton import Automaton, Config, Transition
 from outspoken.construct import construct
 from outspoken.deeds import ActionBuilder
 from outspoken.events import Event, PayloadUnfinished
@@ -15,26 +15,39 @@ from outspoken.machine import Machine
 from outspoken.notes import placed
 from outspoken.pending import Frame
 from outspoken.reading import OnError, Reading
-from outspoken.replies import STATUSES, Payload, Reply, Status
+from outspoken.replies import STATUSES, Payload, Reply, Span, Status
 from outspoken.resync import Damage, Resync
 from outspoken.settings import Settings
 from outspoken.tables import Terminal
+from outspoken.tools import Tools
 
 from .brackets import Brackets
 from .finishing import Finisher, Judge, chosen
-from .grammar import FORMAT, Marker, automaton_of
+from .grammar import FORMAT, Marker, automaton_of, named
 from .options import Options
 from .page import Page
 from .replies import PayloadReply
 from .segments import finished_segments
+from .types import PayloadType
 
 #: What belongs to a broken payload behind its last bracket, where a fence or emphasis was opened before it.
-_CLOSERS = re.compile(r"(?:\s{0,20}```)?(?:[ \t]{0,4}\*{1,2})?")
-_CLOSERS_LENGTH = 32
+_CLOSERS = re.compile(r"(?:\s{0,20}(?:`{3,8}|~{3,8}))?(?:[ \t]{0,4}\*{1,2})?")
+_CLOSERS_LENGTH = 40
+#: What is closed by these.
+_OPENERS = re.compile(r"`{3}|~{3}|\*")
 
 
 class PayloadBuilder(ActionBuilder):
     """Also makes payloads that have not ended, or cannot be read."""
+
+    #: what says of a marker what its payloads are
+    page: Page | None = None
+
+    def type_of(self, frame: Frame | None) -> PayloadType | None:
+        """The type of a payload that is being read; None where it has no place on the page."""
+        if frame is None or self.page is None:
+            return None
+        return self.page.of(self.header.payload(frame.name or ""))
 
     def payload_frame(self) -> Frame | None:
         """The payload that is being read, once its marker is."""
@@ -53,13 +66,13 @@ class PayloadBuilder(ActionBuilder):
         self.flush()
         self.frames.clear()
         self.edits.clear()
-        self.worsen(status)
         span = (max(frame.start, 0), end)
         name = self.header.payload(frame.name or "")
-        if status == "truncated":
-            self.note("unclosed-payload", f"the payload of `{name}` never ends", span)
+        if self.type_of(frame) is None:
+            status = "invalid"  # what has no place here is text, and nothing is wrong with that
         else:
-            self.note("broken-payload", f"the payload of `{name}` cannot be read", span)
+            self.worsen(status)
+            self._note_lost(name, status, span)
         data = partial_json(self.slice(*span), self.settings) if status == "truncated" else None
         values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span, "repairs": ()}
         payload = construct(Payload, values)
@@ -67,6 +80,12 @@ class PayloadBuilder(ActionBuilder):
         if self.events is not None:
             self.events.append(PayloadUnfinished(payload))
         self.settle(frame, end)
+
+    def _note_lost(self, name: str, status: Status, span: Span) -> None:
+        if status == "truncated":
+            self.note("unclosed-payload", f"the payload of `{name}` never ends", span)
+        else:
+            self.note("broken-payload", f"the payload of `{name}` cannot be read", span)
 
 
 def partial_json(text: str, settings: Settings) -> Any:
@@ -95,6 +114,8 @@ class PayloadMachine(Machine):
     _brackets: Brackets | None = None
     #: the first marker that stood in what may have been a string of the broken payload
     _skipped: int | None = None
+    #: finds the marker with which a line begins
+    named: re.Pattern[str] | None = None
 
     @property
     def _payloads(self) -> PayloadBuilder:
@@ -104,6 +125,42 @@ class PayloadMachine(Machine):
         """The payload that is being read, and the offset where its JSON begins."""
         frame = self._payloads.payload_frame()
         return None if frame is None or self._island is None else (frame, self._island.begun)
+
+    def _known(self) -> Tools | None:
+        """What is known of the payload that is being read."""
+        frame = self._payloads.payload_frame()
+        type_ = self._payloads.type_of(frame)
+        return super()._known() if frame is None or type_ is None else Tools({frame.name or "": type_.schema})
+
+    def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
+        frame = self._payloads.payload_frame()
+        if frame is not None and self._payloads.type_of(frame) is None:
+            return False  # it stays text
+        return super()._salvage(damage, end, closed=closed)
+
+    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
+        found = self._cut_marker(free) if final else None
+        if found is None:
+            return super()._free(config, free, final=final)
+        start, name = found
+        self._piece(free.terminal.short, start, closed=True, final=False)
+        frame = Frame()
+        frame.kinds, frame.start, frame.name = "payload", self.base + start, name
+        self.pos = len(self.buffer)
+        self._payloads.lose(frame, self.length, "invalid" if self.proven else "truncated")
+        return False
+
+    def _cut_marker(self, free: Transition) -> tuple[int, str] | None:
+        """Where a line begins at which the text ends behind a marker and its colon, and that marker."""
+        at = max(self.scan, self.pos)
+        if free.target is not self.automaton.home or self._step(free, "find whole").find(self.buffer, at) is not None:
+            return None
+        match = self._step(free, "find partial").find(self.buffer, at, partial=True)
+        start: int = -1 if match is None else match.start()
+        if start < 0 or self.named is None or self.buffer[max(start - 1, 0) : start] not in ("", "\n", "\ufeff"):
+            return None
+        written = self.named.match(self.buffer, start)
+        return None if written is None else (start, written["name"])
 
     def _damaged(self, at: int) -> Damage | None:
         frame = self._payloads.payload_frame()
@@ -177,8 +234,7 @@ class PayloadMachine(Machine):
 
     def _with_closers(self, damage: Damage, end: int, *, final: bool) -> tuple[int, bool] | None:
         """The end of a payload behind the fence and the emphasis that were opened before it."""
-        head = self.slice(damage.start, damage.at)
-        if "```" not in head and "*" not in head:
+        if _OPENERS.search(self.slice(damage.start, damage.at)) is None:
             return end, True
         behind = self.slice(end, end + _CLOSERS_LENGTH)
         if len(behind) < _CLOSERS_LENGTH and not final:
@@ -193,6 +249,7 @@ class PayloadReading(Reading):
     machine = PayloadMachine
     builder = PayloadBuilder
     _machine: PayloadMachine
+    _builder: PayloadBuilder
 
     def __init__(
         self,
@@ -208,6 +265,7 @@ class PayloadReading(Reading):
         self.page, self._markers, self.options = page, markers, options
         self.blocks: tuple[tuple[int, int], ...] = ()
         super().__init__(FORMAT, None, prefix, on_error, repair, settings, events)
+        self._builder.page, self._machine.named = page, named(markers)
         self.judge = Judge(page, options, self._machine.slice)
 
     def resolved(self, format: str) -> str:

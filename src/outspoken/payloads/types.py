@@ -84,6 +84,17 @@ class PayloadType(_More):
         """What validates the object, or one item of the array; None where there is no model."""
         return None if self.model is None else TypeAdapter(self.model)
 
+    @cached_property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema of what stands behind the marker; None where nothing is known of it before the `parser`."""
+        if self.adapter is None or self.parser is not None:
+            return None
+        schema = self.adapter.json_schema(by_alias=True)
+        if self.kind == "object":
+            return schema
+        definitions = schema.pop("$defs", {})
+        return {"type": "array", "items": schema, "$defs": definitions}
+
     def is_on(self, page: str | None) -> bool:
         """Does the payload count on a page? Where no page is named, all do."""
         return page is None or self.pages is None or page in self.pages
