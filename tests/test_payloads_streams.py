@@ -167,6 +167,13 @@ def test_previews_grow_and_are_parts_of_the_payload() -> None:
     assert lengths[-1] >= 10
 
 
+def test_the_first_preview_comes_with_the_opening_bracket() -> None:
+    parser = REGISTRY.parser(previews=True)
+    assert parser.feed("Hi CARD: ") == [TextDelta("Hi")]
+    assert parser.feed("{") == [PayloadPreview("card", {})]
+    assert parser.feed('"a": 1') == []
+
+
 def test_previews_are_only_of_what_may_stand() -> None:
     long = '{"title": "a long title of moss and fern"}'
     assert previews(f"CARD_DECK: {long}", "home") == []

@@ -10,6 +10,8 @@ from pydantic import BaseModel, Field
 from syrupy.assertion import SnapshotAssertion
 
 from outspoken import PayloadRegistry, PayloadType
+from outspoken.payloads import Options
+from outspoken.payloads.options import Validation
 from outspoken.payloads.tables import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads.teaching import written
 
@@ -72,3 +74,18 @@ def test_the_manifest(snapshot: SnapshotAssertion) -> None:
     ]
     assert registry.manifest([registry.parse(text) for text in texts]) == snapshot
     assert registry.manifest([registry.parse("Hello.")]) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'DATA_PROPOSAL: {"operations": 5}',
+        'DATA_PROPOSAL: {"operations": ["x", {"action": ["y"]}]}',
+        'SCHEMA_PROPOSAL: {"operations": {"action": "add"}, "table_name": ["x"]}',
+        'SUGGESTED_VALUES: ["x", 1, {}]',
+    ],
+)
+@pytest.mark.parametrize("validation", ["off", "warn"])
+def test_whatever_was_written_is_summed_up(text: str, validation: Validation) -> None:
+    reply = TABLES.parse(text, options=Options(validation=validation))
+    assert TABLES.manifest([reply]).startswith(f"- answer 1, `{reply.payloads[0].type}`")

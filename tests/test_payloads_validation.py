@@ -100,6 +100,8 @@ ODD: list[tuple[str, Any, str]] = [
     ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {}}), "the changes of `c` are empty"),
     ("SCHEMA_PROPOSAL:", update({"action": "add", "column": {**ADD["column"], "options": ["a"]}}),
      "`options` says nothing of the column `Name`, which is `text`"),
+    ("SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": {"type": "select"}}),
+     "the column `c` becomes `select`, and its `options` are not said"),
     ("DATA_PROPOSAL:", {"operations": [{"action": "add", "data": {}}]}, "the new row of `operations[0]` is empty"),
     ("DATA_PROPOSAL:", {"operations": [{"action": "update", "row_id": 5, "changes": {}}]},
      "the changes of row 5 are empty"),
@@ -114,6 +116,19 @@ ODD: list[tuple[str, Any, str]] = [
 def test_what_is_odd_is_said_and_taken(marker: str, data: Any, message: str, validation: str) -> None:
     assert judged(marker, data, validation) == (data, [f"odd-payload: {message}"])
     assert judged(marker, data, "off") == (data, [])
+
+
+def test_how_a_column_is_filtered_by_goes_with_what_it_becomes() -> None:
+    tab = {"filterDisplay": "tab"}
+    for changes, is_sound in (
+        (tab, True),
+        ({**tab, "type": "select", "options": ["a"]}, True),
+        ({**tab, "type": "text"}, False),
+    ):
+        data, said = judged(
+            "SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": changes}), "strict"
+        )
+        assert (data is not None, not said) == (is_sound, is_sound)
 
 
 @pytest.mark.parametrize("operation", [{"action": "reorder", "column_id": "c"}, {"action": "remove", "column_id": "c"}])
@@ -246,6 +261,38 @@ def test_a_payload_is_checked_once() -> None:
     registry = PayloadRegistry([PayloadType("heat", "HEAT", parser=note)])
     list(registry.stream('HEAT: {"a": 1} x'))
     assert asked == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ('- **CARD**: {"a": 1, "b": {"c": [{"d": 1, "d": 2}]}, "a": 3, "a": 4}', ["d", "a"]),
+        ('CARD: {"a": 1, "b": {"a": 2}}', []),
+        ('CARD: {"a": "\\"a\\": 1", "b": 2} {"b": 1, "b": 2}', []),
+    ],
+)
+def test_keys_that_stand_twice_are_said(text: str, keys: list[str]) -> None:
+    reply = PayloadRegistry([PayloadType("card", "CARD")]).parse(text)
+    assert [one.code for one in reply.diagnostics] == ["repeated-key"] * len(keys)
+    assert [one.message.split("`")[1] for one in reply.diagnostics] == keys
+    assert reply.payloads[0].data["a"] in (1, 4, '"a": 1')
+
+
+def test_repairs_know_the_fields_of_the_model() -> None:
+    text = 'NOTE: {"text": "he said "yes", "no": "1", "kind": "note"}'
+    for model, found in ((Note, {"text": 'he said "yes", "no": "1', "kind": "note"}), (None, None)):
+        reply = PayloadRegistry([PayloadType("note", "NOTE", model)]).parse(text)
+        assert [one.data for one in reply.payloads] == ([found] if found else [])
+    text = 'NOTES: [{"text": "Say hi, kind: "note"}, {"text": "a", "kind": "note"}]'
+    types = [PayloadType("notes", "NOTES", model, kind="array", any_case=True) for model in (Note, None)]
+    assert types[1].schema is None
+    assert types[0].schema is not None
+    assert types[0].schema["items"]["required"] == ["kind", "text"]
+    assert PayloadRegistry(types[:1]).parse(text.replace("NOTES", "notes")).status == "repaired"
+
+
+def test_a_parser_of_ones_own_hides_what_is_written() -> None:
+    assert PayloadType("note", "NOTE", Note, parser=dict).schema is None
 
 
 def test_models_of_proposals_are_unions_by_action() -> None:

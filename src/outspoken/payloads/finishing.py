@@ -15,7 +15,7 @@ from .options import Options
 from .page import Page
 from .replies import TypedPayload
 from .types import PayloadType
-from .validation import Checked, check
+from .validation import Checked, check, repeated_keys
 
 #: Findings after which a payload is not what it should be.
 _WRONG = frozenset({"invalid-payload", "invalid-item", "wrong-kind"})
@@ -111,6 +111,11 @@ class Finisher:
     def _typed(self, found: Payload, type_: PayloadType) -> TypedPayload:
         """The payload with its type, after all that can be said against it was noted."""
         status, data, value = found.status, found.data, None
+        if status == "ok":
+            for key in repeated_keys(self._judge.read(*found.span)):
+                self._note(
+                    found, "repeated-key", f"the key `{key}` stands twice in an object; the last counts", "warning"
+                )
         if status in ("ok", "repaired"):
             checked = self._judge.check(type_, found)
             data, value = checked.data, checked.value

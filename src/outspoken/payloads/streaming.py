@@ -20,7 +20,7 @@ from outspoken.replies import Reply
 from .finishing import Finisher
 from .reading import PayloadReading, partial_json
 
-#: A preview is made when so much more of a payload has come: at least so many characters, and this share of it. So what
+#: The first preview comes with the opening bracket. One more is made when so much more of a payload has come: at least so many characters, and this share of it. So what
 #: all previews of a payload cost together is a multiple of its length.
 _MORE, _SHARE = 12, 16
 
@@ -119,7 +119,7 @@ class PayloadStream:
         marker, start, end = begun
         type_ = self._reading.page.of(marker)
         length = end - start
-        if type_ is None or not self._finisher.has_place(type_) or length < self._seen + _MORE:
+        if type_ is None or not self._finisher.has_place(type_) or (self._seen and length < self._seen + _MORE):
             return []
         self._seen = length + length // _SHARE
         text = self._reading.judge.read(start, end)

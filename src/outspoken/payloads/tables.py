@@ -14,7 +14,7 @@ from .options import Options
 from .page import Page
 from .registry import PayloadRegistry
 from .types import PayloadType
-from .validation import BrokenRules
+from .validation import BrokenRules, is_dict, is_list
 
 _MODEL = ConfigDict(extra="allow", populate_by_name=True)
 _FEWEST, _MOST = 2, 4
@@ -87,6 +87,12 @@ class Changes(BaseModel):
     required: bool | None = None
     options: list[str] | None = Field(default=None, description="The full list, not only what is new")
     filter_display: FilterDisplay | None = Field(default=None, alias="filterDisplay")
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Changes:
+        if self.filter_display is not None and self.type not in (None, "select"):
+            raise ValueError(f"`filterDisplay` is for select columns, and this becomes `{self.type}`")
+        return self
 
 
 class AddColumn(BaseModel):
@@ -238,6 +244,8 @@ def _odd_schema(proposal: SchemaProposal, page: Page) -> Iterable[str]:
     for one in proposal.operations:
         if isinstance(one, ModifyColumn) and not one.changes.model_fields_set:
             yield f"the changes of `{one.column_id}` are empty"
+        if isinstance(one, ModifyColumn) and one.changes.type == "select" and not one.changes.options:
+            yield f"the column `{one.column_id}` becomes `select`, and its `options` are not said"
         if isinstance(one, AddColumn) and one.column.type != "select" and one.column.options is not None:
             yield f"`options` says nothing of the column `{one.column.name}`, which is `{one.column.type}`"
 
@@ -250,25 +258,23 @@ def _odd_data(proposal: DataProposal, page: Page) -> Iterable[str]:
             yield f"the changes of row {one.row_id} are empty"
 
 
-def _count(operations: list[Any]) -> str:
+def _count(data: dict[str, Any]) -> str:
+    """How many operations of each kind; what a model wrote may be anything, and is summed up as it is."""
     counts: dict[str, int] = {}
-    for one in operations:
-        action = str(one.get("action", "?")) if isinstance(one, dict) else "?"  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    operations: Any = data.get("operations")
+    for one in operations if is_list(operations) else []:
+        action = str(one.get("action", "?")) if is_dict(one) else "?"
         counts[action] = counts.get(action, 0) + 1
     return ", ".join([f"{number} {action}" for action, number in counts.items()])
 
 
 def _schema_summary(data: dict[str, Any]) -> str:
     named = f" of {data['table_name']!r}" if data.get("table_name") else ""
-    return f"{data.get('mode')}{named}: {_count(data.get('operations') or [])}"
+    return f"{data.get('mode')}{named}: {_count(data)}"
 
 
-def _data_summary(data: dict[str, Any]) -> str:
-    return _count(data.get("operations") or [])
-
-
-def _labels(data: list[dict[str, Any]]) -> str:
-    return ", ".join([str(one.get("label")) for one in data])
+def _labels(data: list[Any]) -> str:
+    return ", ".join([str(one.get("label")) if is_dict(one) else "?" for one in data])
 
 
 SUGGESTED_VALUES = PayloadType(
@@ -339,7 +345,7 @@ DATA_PROPOSAL = PayloadType(
         ],
     },
     pages=("table_view",),
-    summarize=_data_summary,
+    summarize=_count,
     check=_odd_data,
 )
 
