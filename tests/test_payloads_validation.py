@@ -125,9 +125,8 @@ def test_how_a_column_is_filtered_by_goes_with_what_it_becomes() -> None:
         ({**tab, "type": "select", "options": ["a"]}, True),
         ({**tab, "type": "text"}, False),
     ):
-        data, said = judged(
-            "SCHEMA_PROPOSAL:", update({"action": "modify", "column_id": "c", "changes": changes}), "strict"
-        )
+        proposal = update({"action": "modify", "column_id": "c", "changes": changes})
+        data, said = judged("SCHEMA_PROPOSAL:", proposal, "strict")
         assert (data is not None, not said) == (is_sound, is_sound)
 
 

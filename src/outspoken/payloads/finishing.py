@@ -113,9 +113,8 @@ class Finisher:
         status, data, value = found.status, found.data, None
         if status == "ok":
             for key in repeated_keys(self._judge.read(*found.span)):
-                self._note(
-                    found, "repeated-key", f"the key `{key}` stands twice in an object; the last counts", "warning"
-                )
+                message = f"the key `{key}` stands twice in an object; the last one counts"
+                self._note(found, "repeated-key", message, "warning")
         if status in ("ok", "repaired"):
             checked = self._judge.check(type_, found)
             data, value = checked.data, checked.value

@@ -20,8 +20,9 @@ from outspoken.replies import Reply
 from .finishing import Finisher
 from .reading import PayloadReading, partial_json
 
-#: The first preview comes with the opening bracket. One more is made when so much more of a payload has come: at least so many characters, and this share of it. So what
-#: all previews of a payload cost together is a multiple of its length.
+#: The first preview comes with the opening bracket. Another one is made when so much more has come: at least so many
+#: characters, and this share of what there is. So what all previews of a payload cost together is a multiple of its
+#: length.
 _MORE, _SHARE = 12, 16
 
 
