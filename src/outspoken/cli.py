@@ -10,8 +10,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
@@ -101,6 +102,10 @@ def _parser() -> argparse.ArgumentParser:
         help="show events as they come, one a line; at most N bytes are read at once",
     )
     command.add_argument("--json", action="store_true", help="write the reply as JSON, or events as JSON lines")
+    command.add_argument("--payloads", metavar="MODULE:NAME", help="a registry, or a function that returns one")
+    command.add_argument(
+        "--page", metavar="NAME", help="of the pages of `--payloads`, the one that is read; default: all"
+    )
     command.set_defaults(run=_parse)
 
     command = commands.add_parser("explain", help="show a response with its parts named, and which formats fit it")
@@ -170,15 +175,34 @@ def _chunk_size(text: str) -> int:
 
 
 def _parse(given: argparse.Namespace) -> int:
-    options = {**_options(given), "prefix": given.prefix and given.prefix.replace("\\n", "\n"), "repair": given.repair}
+    options = {"prefix": given.prefix and given.prefix.replace("\\n", "\n"), "repair": given.repair}
+    read, reads = parse, stream
+    if given.payloads or given.page:
+        read, reads = _with_payloads(given)
+    else:
+        options |= _options(given)
     if given.stream:
-        return _stream(stream(_chunks(given.file, given.stream), **options), as_json=given.json)
-    reply = parse(read_text(given.file), **options)
+        return _stream(reads(_chunks(given.file, given.stream), **options), as_json=given.json)
+    reply = read(read_text(given.file), **options)
     if given.json:
         print(reply.model_dump_json(indent=2))
     else:
         _print(summary(reply), "never")
     return _code(reply)
+
+
+def _with_payloads(given: argparse.Namespace) -> tuple[Callable[..., Reply], Callable[..., Iterable[Event]]]:
+    """What parses and what streams the payloads of a page. Raises WrongUse where there are none."""
+    from .cli_payloads import read_registry
+
+    if not given.payloads or given.format != "auto" or given.tools:
+        raise WrongUse("`--page` goes with `--payloads`, and neither of them with `--format` or `--tools`")
+    try:
+        known = read_registry(given.payloads)
+        known.page(given.page)
+    except ValueError as error:
+        raise WrongUse(str(error)) from error
+    return partial(known.parse, page=given.page), partial(known.stream, page=given.page)
 
 
 def _stream(events: Iterable[Event], *, as_json: bool) -> int:
