@@ -305,3 +305,22 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
 
     message = parse('Done.\nSUGGESTED_VALUES: ["a"]', "suggestions").to_message()
     assert message == {"message": "Done.", "suggested_values": ["a"], "suggested_actions": None, "custom_payload": None}
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "message"),
+    [
+        ("suggestions", "Ready.\n\nSUGGESTED_VALUES: []\n\nWhat next?", "Ready.\n\nWhat next?"),
+        ("suggestions", "One, or SUGGESTED_VALUES: [] two.", "One, or two."),
+        ("suggestions", "Done.\nSUGGESTED_VALUES: []\nSUGGESTED_ACTIONS: []\n  Bye.\n", "Done.\n  Bye."),
+        ("suggestions", "<think>\nso\n</think>\n\nHi", "Hi"),
+        ("suggestions", "  a\n\n\n  b ```\nc\n\n\n\n``` \n", "a\n\n\n  b ```\nc\n\n\n\n```"),
+        ("hermes", 'One.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nTwo.', "One.\nTwo."),
+        ("hermes", 'One. {"a": 1}', 'One. {"a": 1}'),
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>', ""),
+    ],
+)
+def test_the_message_of_any_format_keeps_its_words_apart(format: str, text: str, message: str) -> None:
+    from outspoken import parse
+
+    assert parse(text, format).to_message()["message"] == message

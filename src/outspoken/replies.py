@@ -180,15 +180,22 @@ class Reply(BaseModel):
         """The payloads that have keys of their own in a message."""
         return ("suggested_values", "suggested_actions")
 
+    def message_text(self) -> str:
+        """What a message has for text."""
+        from .payloads.message import message_of
+
+        return message_of(self)
+
     def to_message(self) -> dict[str, Any]:
         """The reply as one plain object for the application that asked for payloads.
 
-        `message` is the text, without white space at its ends. Each payload of `message_keys` has its data under its
-        own name, or None; `custom_payload` is the first of all others, as an object with its `type` and `data`, or
-        None.
+        `message` is the text, without white space at its ends; where something was taken out of it, the white space of
+        either side is one blank line, one line break or one space. Each payload of `message_keys` has its data under
+        its own name, or None; `custom_payload` is the first of all others, as an object with its `type` and `data`,
+        or None.
         """
         keys = self.message_keys()
-        message: dict[str, Any] = {"message": self.text.strip(), **dict.fromkeys(keys), "custom_payload": None}
+        message: dict[str, Any] = {"message": self.message_text(), **dict.fromkeys(keys), "custom_payload": None}
         for payload in reversed(self.payloads):
             if payload.type in keys:
                 message[payload.type] = payload.data

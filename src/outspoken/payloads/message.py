@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from outspoken.replies import Reply
+
 #: White space, and what is none and cannot be seen either.
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
 #: What stands close to the word before it.
@@ -65,3 +70,21 @@ class Message:
             return ""
         breaks = min(max(breaks, blank.count("\n")), 2)
         return "\n" * breaks + blank[blank.rfind("\n") + 1 :] if "\n" in blank else "\n" * breaks or " "
+
+
+def message_of(reply: Reply) -> str:
+    """The message of a reply of any format, of whose texts the white space round markup may be left out."""
+    message, parts, at = Message(), list[str](), 0
+    for segment in reply.segments:
+        between = reply.raw[at : segment.span[0]]
+        lead = len(between) - len(between.lstrip(BLANK))
+        parts.append(message.text(between[:lead]))
+        if lead < len(between):
+            message.cut()
+            parts.append(message.text(between[len(between.rstrip(BLANK)) :]))
+        if segment.kind == "text" or segment.kind == "json":
+            parts.append(message.text(segment.text if segment.kind == "text" else segment.raw))
+        else:
+            message.cut()
+        at = max(at, segment.span[1])
+    return "".join(parts)

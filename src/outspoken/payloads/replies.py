@@ -35,6 +35,10 @@ class PayloadReply(Reply):
     extra_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
     blocks: tuple[Span, ...] = ()
 
+    def message_text(self) -> str:
+        """The text, which is the message already."""
+        return self.text
+
     def message_keys(self) -> tuple[str, ...]:
         """The payloads that have keys of their own in a message."""
         return self.beside
