@@ -91,6 +91,7 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(f
         ([r"(?<!\w)(?:[Ii]n fact, )?[Tt]hen"], "then in fact of athen In fa", [0, 5], [0, 5, 22]),
         ([r"(?i:if|when)x"], "If WHENx iF", [3], [3, 9]),
         (["\n\n(?=A)"], "a\n\nB\n", [1], [1, 4]),
+        ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
     ],
 )
 def test_what_guards_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:

@@ -36,8 +36,6 @@ def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
                 return None
             firsts.setdefault(text[0], set()).add((text[1:], behind))
     blank = firsts.pop(" ", set[_More]())
-    if ("", ()) in blank:
-        return None
     alike: dict[str, str] = {}
     for char in sorted(firsts):
         more = _following(firsts[char], "", partial=partial)
@@ -96,7 +94,8 @@ def _texts(texts: list[str], *, partial: bool) -> str:
     """A pattern for one of several texts; with `partial`, the end of the whole text may cut it off."""
     if "" in texts:
         return ""
-    written = [_cut(text) if partial else re.escape(text) for text in texts]
+    short = [text for text in texts if not any(text != other and text.startswith(other) for other in texts)]
+    written = [_cut(text) if partial else re.escape(text) for text in short]
     return f"(?:{'|'.join(written)})"
 
 

@@ -106,8 +106,6 @@ def _extended(
         led = {(" ", True, behind) for _, _, behind in starts - begun}
         return led | (_extended(op, value, begun, length, folds) if begun else set())
     chars = _chars(op, value, folds)
-    if op is c.IN and value == [(c.CATEGORY, c.CATEGORY_SPACE)]:
-        return {(text + " ", False, behind) for text, _, behind in starts}
     if chars is None:
         return {(text, False, behind) for text, _, behind in starts}
     return {(text + char, True, behind) for text, _, behind in starts for char in chars}
