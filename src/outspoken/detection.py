@@ -275,6 +275,7 @@ class Detector(Machine):
         self._pass_on(best)
         builder, own = self.builder, best.builder
         own.flush()
+        own.take_repairs()  # those of markers round nothing
         builder.adopt(own.segments)
         builder.notes += own.notes
         builder.repairs += own.repairs
