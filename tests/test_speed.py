@@ -9,11 +9,13 @@ import pytest
 import regex
 
 from outspoken import StreamParser, parse, registry
+from outspoken.guards import beginning as beginning_of
+from outspoken.guards import guard, search
 from outspoken.notations import notation
 from outspoken.openers import opening_markers
+from outspoken.paths import first as first_of
 from outspoken.paths import guarded, quick, searched
 from outspoken.patterns import beginning, first, required
-from outspoken.prefixes import guard
 from outspoken.shapes import Shape
 from tests.cases import CASES, FORMATS
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -48,30 +50,60 @@ def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None
 @pytest.mark.parametrize("format_", FORMATS)
 def test_the_markers_of_all_formats_are_found_where_they_are_unguarded(format_: str) -> None:
     openers = opening_markers(True, registry.edition())
-    find = re.compile(guarded(openers.source, openers.terminals)).search
     plain = re.compile(openers.source)
+    begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=False)
+    guarded_find = re.compile(guarded(openers.source, openers.terminals)).search
     for text in [case.text for case in CASES if case.format == format_]:
         spaced = re.sub(r"(?<=\w) (?=\w)", "\n" + " " * (len(text) % 15), text)
         for one in (text, spaced):
-            pos: int | None = 0
-            while pos is not None:
-                found, wanted_match = find(one, pos), plain.search(one, pos)
-                assert found == wanted_match or (found and wanted_match and found.span() == wanted_match.span())
-                pos = wanted_match.start() + 1 if wanted_match else None
+            for find in (search(begins, plain.match), guarded_find):
+                pos: int | None = 0
+                while pos is not None:
+                    found, wanted_match = find(one, pos), plain.search(one, pos)
+                    assert found == wanted_match or (found and wanted_match and found.span() == wanted_match.span())
+                    pos = wanted_match.start() + 1 if wanted_match else None
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(format_: str) -> None:
+    openers = opening_markers(True, registry.edition())
+    plain = regex.compile(openers.source)
+    begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=True)
+    find = search(begins, plain.match, partial=True)
+    for text in [case.text for case in CASES if case.format == format_]:
+        for end in range(0, len(text), 7):
+            beginning_of_text = text[:end]
+            found, wanted_match = find(beginning_of_text), plain.search(beginning_of_text, partial=True)
+            if wanted_match is not None and wanted_match.start() < end:
+                assert found is not None
+                # the expression prefers what has ended to what is open before it
+                assert found.span() == wanted_match.span() or (found.partial and found.start() <= wanted_match.start())
+            else:
+                assert found is None
 
 
 @pytest.mark.parametrize(
-    ("patterns", "expected"),
+    ("patterns", "text", "whole", "partial"),
     [
-        (["<call>", "to="], "[<]|to="),
-        ([r"\s{0,4}to=", "<a>"], r"[<]|to=|\s(?:\s{0,11}(?:to=)|\s{12})"),
-        (["\n\n(?=A)"], "\\\n\\\n"),
-        ([r"[^<]a"], None),
-        ([r"\s+"], None),
+        (["<call>", "to="], "<a to=b t to", [0, 3], [0, 3, 10]),
+        ([r"\s{0,4}to=", "<a>"], "a to=b to< t", [1, 2, 9], [1, 2, 9, 10, 11]),
+        ([r"(?<![^\n])Plan:|(?<=[.] )Act:"], "Plan: Plan Act. Act:\nPla", [0, 16], [0, 16, 21]),
+        ([r"(?<!\w)(?:[Ii]n fact, )?[Tt]hen"], "then in fact of athen In fa", [0, 5], [0, 5, 22]),
+        ([r"(?i:if|when)x"], "If WHENx iF", [3], [3, 9]),
+        (["\n\n(?=A)"], "a\n\nB\n", [1], [1, 4]),
+        ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
     ],
 )
-def test_what_guards_the_search(patterns: list[str], expected: str | None) -> None:
-    assert guard(patterns) == expected
+def test_what_guards_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
+    for wanted_places, how in ((whole, False), (partial, True)):
+        found = guard(patterns, partial=how)
+        assert found is not None
+        assert [m.start() for m in re.finditer(f"(?={found})", text)] == wanted_places
+
+
+@pytest.mark.parametrize("patterns", [["[^<]a"], [r"\s+", "<a>"], ["<a>", "x?[^y]"]])
+def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
+    assert guard(patterns) is None
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,45 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from . import paths, registry
+from . import guards, paths, registry
 from .automaton import Automaton, Config, Transition
 from .buffer import LEFT
 from .deeds import ActionBuilder
 from .machine import Machine
 from .openers import home_markers, like, opening_markers
 from .operations import HANDLERS
+from .patterns import first
 from .salvage import TRY
 from .trials import PLAIN, Trial, is_lenient
+
+
+class _Rivals(paths.Rivals):
+    """Those of all formats, which are many: only those are asked that may begin where a marker may."""
+
+    __slots__ = ("_begins", "_ranks", "_by_first", "_anyhow")
+
+    def __init__(self, found: list[tuple[Any, int]], begins: Any, ranks: dict[int, int]) -> None:
+        super().__init__(found)
+        self._begins, self._ranks = begins, ranks
+        firsts = [(frozenset(first(rival.pattern)), rival.match, own) for rival, own in found]
+        self._anyhow = [(match, own) for chars, match, own in firsts if not chars]
+        self._by_first = {
+            char: [(match, own) for chars, match, own in firsts if not chars or char in chars]
+            for char in sorted(frozenset[str]().union(*[chars for chars, _, _ in firsts]))
+        }
+
+    def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
+        """See `Rivals`."""
+        rank = self._ranks[group]
+        if self._begins is None:
+            return super().still_open(buffer, at, start, rank)
+        while (place := self._begins(buffer, at)) is not None and (at := place.start()) <= start:
+            for match, own in self._by_first.get(buffer[at], self._anyhow):
+                found = match(buffer, at, partial=True)
+                if found is not None and found.partial and (at < start or own < rank):
+                    return at
+            at += 1
+        return None
 
 
 class _Watch:
@@ -29,17 +59,25 @@ class _Watch:
 
         openers = opening_markers(lenient, edition)
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
-        module: Any = re if which == "find whole" else regex
+        partial = which == "find partial"
+        module: Any = regex if partial else re
         plain = [t.terminal for t in home_markers(registry.automaton(PLAIN, lenient=lenient))]
         count = len(openers.numbers)
         both = "|".join(filter(None, (openers.source, own.source)))  # there may be no other format
-        self.find = module.compile(paths.guarded(both, [*openers.terminals, *plain])).search
+        compiled, terminals = module.compile(both), [*openers.terminals, *plain]
+        chars = paths.first(terminals)
+        #: finds where a marker may begin; None where anywhere
+        self.begins = guards.beginning([t.regex for t in terminals], chars, partial=partial)
+        how = {"partial": True} if partial else {}
+        self.find = guards.search(self.begins, compiled.match, **how) if self.begins else compiled.search
         self.paths = {count + group: path for group, path in own.paths.items()}
-        #: the number of the opening marker that a group is; those of plain text come behind them all
-        self.ranks = {**dict(enumerate(openers.numbers, 1)), **{group: group for group in self.paths}}
-        self.rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
-        self.rivals += [(rival, count + group) for rival, group in own.rivals]
-        self.quick = paths.quick([*openers.terminals, *plain]) if which == "find partial" else None
+        self.rivals: paths.Rivals | None = None
+        if partial:
+            rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
+            rivals += [(rival, count + group) for rival, group in (own.rivals.found if own.rivals else [])]
+            # the number of the opening marker that a group is; those of plain text come behind them all
+            ranks = {**dict(enumerate(openers.numbers, 1)), **{group: group for group in self.paths}}
+            self.rivals = _Rivals(rivals, self.begins, ranks)
 
 
 @registry.remembered
@@ -123,7 +161,15 @@ class Detector(Machine):
         """Plain text watches for every format; reasoning and code samples only for their own end."""
         if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
-        return watch(which, self._lenient, self._edition)
+        return watch("find whole" if which == "find long" else which, self._lenient, self._edition)
+
+    def _is_text(self, free: Transition, chunk: str) -> bool:
+        """Markers of other formats may depend on what stands before them."""
+        if free.target is not self.automaton.home:
+            return super()._is_text(free, chunk)
+        begins = watch("find partial", self._lenient, self._edition).begins
+        known = self.buffer[-LEFT:]
+        return begins is not None and begins(known + chunk, len(known)) is None
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""
@@ -229,6 +275,7 @@ class Detector(Machine):
         self._pass_on(best)
         builder, own = self.builder, best.builder
         own.flush()
+        own.take_repairs()  # those of markers round nothing
         builder.adopt(own.segments)
         builder.notes += own.notes
         builder.repairs += own.repairs

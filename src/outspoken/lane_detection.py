@@ -15,7 +15,7 @@ from .openers import Openers, like, opening_markers
 from .operations import HANDLERS
 from .replies import Reply, Text, ToolCall
 from .settings import Settings
-from .sprint import BLANK, LONG
+from .sprint import BLANK
 from .tools import Tools
 from .trials import PLAIN
 
@@ -92,8 +92,7 @@ class _Reader:
             self.segments, self._pos, _, self._after = head
         while self._pos < length:
             pos = self._pos
-            find = plain.find if length - pos <= LONG else watch("find long", True, plain.edition).find
-            match = find(text, pos)
+            match = plain.find(text, pos)
             start = length if match is None else match.start()
             piece = text[pos:start]
             if pos and not self._after and "TEXT" in self._trims:

@@ -124,6 +124,10 @@ class Machine(Salvager):
             return False
         if chunk[-1] in BLANK and free.terminal.short in self._trims:
             return False
+        return self._is_text(free, chunk)
+
+    def _is_text(self, free: Transition, chunk: str) -> bool:
+        """May no marker begin in a piece of free text?"""
         quick = self._step(free, "find partial").quick
         return quick is not None and quick(chunk) is None
 
@@ -184,7 +188,7 @@ class Machine(Salvager):
         start = match.start()
         held = not final and match.partial
         if not final and not held and step.rivals:
-            earlier = paths.still_open(step, buffer, at, start, match.lastindex)
+            earlier = step.rivals.still_open(buffer, at, start, match.lastindex)
             start, held = (start, False) if earlier is None else (earlier, True)
         path = None if held else step.paths.get(match.lastindex)
         if path is not None and path.suspect is not None:
@@ -285,7 +289,7 @@ class Machine(Salvager):
             if path.grows and match.end() == len(buffer):
                 return False
             at = self._past_blanks(pos)
-            if step.rivals and paths.still_open(step, buffer, at, at, match.lastindex) is not None:
+            if step.rivals and step.rivals.still_open(buffer, at, at, match.lastindex) is not None:
                 return False
         self._take(path, match)
         return True

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from .automaton import Automaton, Config, Suspect, Transition
+from .guards import guard
 from .operations import FOLDS
 from .patterns import beginning
-from .prefixes import guard
 from .tables import Terminal
 
 #: An operation: the name of its handler, its argument, the group of a match that it speaks of.
@@ -70,18 +70,41 @@ class Path:
         self.named, self.target, self.grows, self.suspect = named, target, grows, suspect
 
 
+class Rivals:
+    """Markers of which one may be open where another one has matched: compiled patterns, with the group of each."""
+
+    __slots__ = ("found",)
+
+    def __init__(self, found: list[tuple[Any, int]]) -> None:
+        self.found = found
+
+    def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
+        """Where one is still open, from `at` on, that would count before the match of a group at `start`.
+
+        None where there is none.
+        """
+        first = None
+        for rival, own in self.found:
+            found = rival.search(buffer, at, partial=True)
+            if (
+                found is not None
+                and found.partial
+                and (found.start(), own) < (start if first is None else first, group)
+            ):
+                first = found.start()
+        return first
+
+
 class Step:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `quick` finds the first character that may begin a marker; None where any may.
-    `ranks` says which number counts for a group where that is not its own.
     `solid` is what `find` looks for, where it looks for single characters first: the white space with which a match may
     begin, and the characters that then stand first.
-    `rivals` are the terminals of a partial step that may be open where another one has matched; each is a compiled
-    pattern with the group that its own match would have.
+    `rivals` are the terminals of a partial step that may be open where another one has matched.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "ranks", "solid")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "solid")
 
     def __init__(
         self,
@@ -89,13 +112,12 @@ class Step:
         paths: dict[int, Path],
         lead: str | None,
         module: Any,
-        rivals: list[tuple[Any, int]],
+        rivals: Rivals | None,
         terminals: Sequence[Terminal | Suspect],
     ) -> None:
         self.source = source
         self.paths = paths
         self.rivals = rivals
-        self.ranks: dict[int, int] | None = None
         self.quick: Any = None
         self.solid: tuple[str, str] | None = None
         self.find: Any = _nothing
@@ -107,21 +129,6 @@ class Step:
         elif source:
             self.source = f"{lead}(?:{source})"
             self.match = module.compile(self.source).match
-
-
-def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int | None:
-    """Where a terminal is still open, from `at` on, that would count before the match of a partial step at `start`.
-
-    None where there is none.
-    """
-    first = None
-    if step.ranks is not None:
-        group = step.ranks[group]
-    for rival, own in step.rivals:
-        found = rival.search(buffer, at, partial=True)
-        if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):
-            first = found.start()
-    return first
 
 
 def _nothing(text: str, pos: int = 0, **_: bool) -> None:
@@ -158,7 +165,7 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
         lead = None if finds else compiler.blank
         groups = sorted(compiler.paths)
         wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
-        rivals = [(module.compile(t.terminal.regex), group) for t, group in wide]
+        rivals = Rivals([(module.compile(t.terminal.regex), group) for t, group in wide]) if wide else None
         terminals = [*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())]
         found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals, terminals)
         if mode == "partial" and finds:
@@ -168,7 +175,7 @@ def step(config: Config, which: str, handlers: dict[str, Any]) -> Step:
 
 def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
     """A search for where one of the terminals may begin, in a piece behind which more may come; None where anywhere."""
-    chars = _first(terminals)
+    chars = first(terminals)
     if not chars:
         return None if chars is None else _nothing
     begun = _beginnings(terminals)
@@ -236,14 +243,14 @@ def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
 
 def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
     """The expression that finds one of the terminals, made fast where only some characters may begin one."""
-    chars = _first(terminals)
+    chars = first(terminals)
     if not chars:
         return source
     more = guard([t.regex for t in terminals])
     return f"(?={chars})(?={more})(?:{source})" if more else f"(?={chars})(?:{source})"
 
 
-def _first(terminals: Sequence[Terminal | Suspect]) -> str | None:
+def first(terminals: Sequence[Terminal | Suspect]) -> str | None:
     """The class of the characters that may begin one of the terminals; None where any may, "" where there are none."""
     if not all(t.first for t in terminals):
         return None

@@ -7,8 +7,7 @@ begin with, so that `<tool_call>` is tried against the few that begin so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
 from .patterns import REPEATS, c, sre
@@ -17,52 +16,24 @@ from .tables import Terminal
 #: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
 _LENGTH, _MANY, _FEW = 12, 16, 12
 
-#: How many characters of a marker, and of white space before it, a guard looks at.
-_GUARD, _BLANKS = 4, 11
+#: Look-behinds: whether each refuses what it finds, and the classes of the characters that it looks for.
+Behind = tuple[tuple[bool, str], ...]
 
-#: A beginning, and whether what was looked at after it goes on with it. Where it does not, anything may follow.
-_Start = tuple[str, bool]
+#: A beginning, whether what was looked at after it goes on with it (where it does not, anything may follow), and what
+#: must stand before it.
+_Start = tuple[str, bool, Behind]
+_NOTHING: _Start = ("", True, ())
 
 
 def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters."""
-    found = _sequence(list(sre.parse(pattern)), {("", True)}, length, False)
-    return frozenset([text for text, _ in found])
+    return frozenset([start[0] for start in _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False)])
 
 
-def guard(patterns: Iterable[str]) -> str | None:
-    """A pattern that matches wherever one of several does, and rarely elsewhere; None where one may begin anyhow.
-
-    It looks at the first characters where those are letters, and behind white space.
-    """
-    direct, led = set[str](), set[str]()
-    for pattern in patterns:
-        starts = _led(pattern)
-        if " " in starts:
-            direct |= prefixes(pattern, _GUARD)  # all of it is white space
-            starts -= {" "}
-        direct |= {start for start in starts if not start.startswith(" ")}
-        led |= {start[1:] for start in starts if start.startswith(" ")}
-    if "" in direct or " " in direct:
-        return None
-    parts = [_any_of(direct)] if direct else []
-    if led:
-        parts.append(rf"\s(?:\s{{0,{_BLANKS}}}(?:{_any_of(led)})|\s{{{_BLANKS + 1}}})")
-    return "|".join(parts)
-
-
-@lru_cache(maxsize=4096)
-def _led(pattern: str) -> frozenset[str]:
-    """What every match begins with one of, with all white space at its beginning as one blank."""
-    found = _sequence(list(sre.parse(pattern)), {("", True)}, _GUARD, False, blanks=True)
-    return frozenset([text for text, _ in found])
-
-
-def _any_of(starts: set[str]) -> str:
-    """A pattern for texts: for those that begin with a letter or digit, or white space, and for the others' first."""
-    words = sorted({start for start in starts if start[0].isalnum() or start[0].isspace()})
-    chars = sorted({start[0] for start in starts.difference(words)})
-    return "|".join([*([f"[{re.escape(''.join(chars))}]"] if chars else []), *[re.escape(word) for word in words]])
+def beginnings(pattern: str, length: int) -> frozenset[tuple[str, Behind]]:
+    """What every match begins with one of, with white space at its beginning as one blank, and what is before it."""
+    found = _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False, blanks=True)
+    return frozenset([(text, behind) for text, _, behind in found])
 
 
 def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False) -> set[_Start]:
@@ -71,12 +42,49 @@ def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *
         if not live:
             break
         if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
+            starts = {(text, on, behind + _behind(op, value) * (on and not text)) for text, on, behind in starts}
             continue
         longer = (starts - live) | _extended(op, value, live, length, folds, blanks=blanks)
         if len(longer) > _MANY:
-            return {(text, False) for text, _ in starts}
+            return {(text, False, behind) for text, _, behind in starts}
         starts = longer
     return starts
+
+
+def _behind(op: Any, value: Any) -> Behind:
+    """A look-behind at some characters; none for anything else, which is not asked."""
+    if op is c.AT or value[0] > 0:
+        return ()
+    try:
+        return ((op is c.ASSERT_NOT, "".join([_class(*item) for item in value[1]])),)
+    except KeyError:
+        return ()
+
+
+def _class(op: Any, value: Any) -> str:
+    """The class of one character of a pattern. Raises KeyError for anything else."""
+    items = value if op is c.IN else [(op, value)]
+    return "[" + "".join([_written(*item) for item in items]) + "]"
+
+
+def _written(kind: Any, value: Any) -> str:
+    """A part of a class of characters. Raises KeyError where it is none."""
+    if kind is c.CATEGORY:
+        return _CATEGORIES[value]
+    if kind is c.RANGE:
+        return "-".join([re.escape(chr(code)) for code in value])
+    return _SIGNS[kind] + (re.escape(chr(value)) if value is not None else "")
+
+
+_SIGNS = {c.LITERAL: "", c.NOT_LITERAL: "^", c.NEGATE: "^"}
+_CATEGORIES = {
+    c.CATEGORY_SPACE: r"\s",
+    c.CATEGORY_NOT_SPACE: r"\S",
+    c.CATEGORY_WORD: r"\w",
+    c.CATEGORY_NOT_WORD: r"\W",
+    c.CATEGORY_DIGIT: r"\d",
+    c.CATEGORY_NOT_DIGIT: r"\D",
+}
 
 
 def _extended(
@@ -91,16 +99,16 @@ def _extended(
     if op in REPEATS:
         low, high, body = value
         once = _sequence(list(body), starts, length, folds, blanks=blanks)
-        again = once if high == 1 else {(text, blanks and text == " ") for text, _ in once}
+        again = once if high == 1 else {(text, blanks and text == " ", behind) for text, _, behind in once}
         return again if low else starts | again
     if blanks and _is_blank(op, value):
-        return {(text, False) if text.strip() else (" ", True) for text, _ in starts}
+        begun = {start for start in starts if start[0].strip()}
+        led = {(" ", True, behind) for _, _, behind in starts - begun}
+        return led | (_extended(op, value, begun, length, folds) if begun else set())
     chars = _chars(op, value, folds)
-    if op is c.IN and value == [(c.CATEGORY, c.CATEGORY_SPACE)]:
-        return {(text + " ", False) for text, _ in starts}
     if chars is None:
-        return {(text, False) for text, _ in starts}
-    return {(text + char, True) for text, _ in starts for char in chars}
+        return {(text, False, behind) for text, _, behind in starts}
+    return {(text + char, True, behind) for text, _, behind in starts for char in chars}
 
 
 def _is_blank(op: Any, value: Any) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from .automaton import Automaton, Config, Transition
+from .paths import Rivals
 from .tables import Terminal, order
 
 #: More configurations than this between two markers are not looked at.
@@ -21,7 +22,7 @@ class Resync:
     to the broken call.
     """
 
-    __slots__ = ("find", "find_partial", "places", "rivals", "ranks")
+    __slots__ = ("find", "find_partial", "places", "rivals")
 
     def __init__(self, places: dict[str, tuple[Terminal, Config, bool]]) -> None:
         import regex
@@ -30,10 +31,7 @@ class Resync:
         source = "|".join([f"({key})" for key, *_ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
-        self.ranks: dict[int, int] | None = None
-        self.rivals: list[tuple[Any, int]] = [
-            (regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.wide
-        ]
+        self.rivals = Rivals([(regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.wide])
         self.places = {i: (config, inside, t.grows) for i, (_, t, config, inside) in enumerate(ordered, 1)}
 
 

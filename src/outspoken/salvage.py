@@ -183,7 +183,7 @@ class Salvager(Sprinter):
         match = sync.find_partial(buffer, pos, partial=True)
         held = None if match is None else match.start()
         if match is not None and not match.partial:
-            held = paths.still_open(sync, buffer, pos, match.start(), match.lastindex)
+            held = sync.rivals.still_open(buffer, pos, match.start(), match.lastindex)
             if held is None and match.end() == len(buffer):
                 held = match.start()  # it may grow, or be in a string
             elif held is None and self._is_quoted(match, sync):

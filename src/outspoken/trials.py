@@ -157,7 +157,8 @@ class Trial(Machine):
             self.failed = True
             return False
         if not final and (
-            match.partial or paths.still_open(step, self.buffer, self.pos, self.pos, match.lastindex) is not None
+            match.partial
+            or (step.rivals and step.rivals.still_open(self.buffer, self.pos, self.pos, match.lastindex) is not None)
         ):
             return False
         path = step.paths[match.lastindex]
