@@ -30,12 +30,15 @@ def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
     `partial`, it matches what may be the beginning of a marker at the end of the text, too.
     """
     firsts: dict[str, set[_More]] = {}
+    blank = set[_More]()
     for pattern in patterns:
-        for text, behind in _beginnings(pattern):
+        for led, text, behind in _beginnings(pattern):
             if not text:
                 return None
-            firsts.setdefault(text[0], set()).add((text[1:], behind))
-    blank = firsts.pop(" ", set[_More]())
+            if led:
+                blank.add((text, behind))
+            else:
+                firsts.setdefault(text[0], set()).add((text[1:], behind))
     alike: dict[str, str] = {}
     for char in sorted(firsts):
         more = _following(firsts[char], "", partial=partial)
@@ -104,15 +107,15 @@ def _cut(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _beginnings(pattern: str) -> frozenset[tuple[str, Behind]]:
-    """The beginnings of a pattern: one character of those that are rare in prose."""
+def _beginnings(pattern: str) -> frozenset[tuple[bool, str, Behind]]:
+    """The beginnings of a pattern: does white space lead, and the text, one character of those that are rare in prose."""
     tried = [beginnings(pattern, length) for length in _LENGTHS]
     known = next((found for found in tried if all(text for text, _ in found)), tried[-1])
-    found = set[tuple[str, Behind]]()
+    found = set[tuple[bool, str, Behind]]()
     for text, behind in known:
         if text == " ":  # all of it is white space
-            found |= {(start, ()) for start in prefixes(pattern, _LENGTHS[0])}
+            found |= {(False, start, ()) for start in prefixes(pattern, _LENGTHS[0])}
         else:
             word = text.lstrip(" ")
-            found.add((text[: len(text) - len(word) + 1] if word[:1] in _RARE else text, behind))
+            found.add((word != text, word[:1] if word[:1] in _RARE else word, behind))
     return frozenset(found)
