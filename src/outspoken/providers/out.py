@@ -118,6 +118,11 @@ class Exporter:
         return self._model or ""
 
     @property
+    def unfinished(self) -> bool:
+        """Is a call or an action unfinished?"""
+        return bool(self._cut) or any(call.open for call in self.sent)
+
+    @property
     def reason(self) -> FinishReason:
         """Why the response ends, as a client has to see it.
 
@@ -130,7 +135,7 @@ class Exporter:
         if given in ("content_filter", "refusal"):
             return given
         cut = self._reply is None or (given is None and self._reply.status == "truncated")
-        if cut or self._cut or any(call.open for call in self.sent):
+        if cut or self.unfinished:
             return "length"
         if given in ("length", "pause", "error"):
             return given

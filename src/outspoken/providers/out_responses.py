@@ -196,7 +196,7 @@ class ResponsesEvents(Exporter):
         response["usage"] = usage_object(self.usage) if self.usage else None
         if self.error is not None:
             response |= {"status": "failed", "error": error_object(self.error)}
-        elif reason in _INCOMPLETE or (reason == "refusal" and not self.refusal):
+        elif reason in _INCOMPLETE or (reason == "refusal" and (self.unfinished or not self.refusal)):
             why = _INCOMPLETE.get(reason, "content_filter")
             response |= {"status": "incomplete", "incomplete_details": {"reason": why}}
         if self.extras:
