@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import ProviderFormatError, ProviderReply, ProviderStream
+from outspoken import (
+    ProviderFormatError,
+    ProviderReply,
+    ProviderStream,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningSigned,
+    Reply,
+    Usage,
+)
 from outspoken.providers.out_anthropic import to_anthropic_events
 from outspoken.providers.out_openai import to_openai_chunks
 from outspoken.providers.out_responses import to_openai_responses
@@ -20,7 +29,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -50,26 +58,72 @@ def again(events: Events, protocol: Protocol) -> tuple[Events, ProviderReply]:
     return found, stream.reply
 
 
+def thoughts(reply: Reply) -> list[str]:
+    """The blocks of reasoning that have a text."""
+    return [segment.text for segment in reply.segments if segment.kind == "reasoning" and segment.text]
+
+
+def is_interleaved(events: Events) -> bool:
+    """Does reasoning go on after something else came between?"""
+    thinks = interrupted = False
+    for event in events:
+        if isinstance(event, ReasoningDelta) and event.text:
+            if interrupted:
+                return True
+            thinks = True
+        elif isinstance(event, ReasoningEnd):
+            thinks = interrupted = False
+        elif not isinstance(event, ReasoningDelta | ReasoningSigned) and getattr(event, "text", "?"):
+            interrupted = interrupted or thinks
+    return False
+
+
 def check_same(before: Events, protocol: Protocol) -> None:
+    """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
     events, found = again(before, protocol)
     reply = reply_of(before)
     assert found.text == text_of(before) == reply.text
-    thoughts = [segment.text for segment in found.segments if segment.kind == "reasoning" and segment.text]
-    between = "" if protocol == "openai" else "\n\n"  # chat completions have the blank line in the text
-    assert between.join(thoughts) == (reasoning_of(reply) or "")
-    if isinstance(reply, ProviderReply) and reply.id:
-        assert (found.id, found.model) == (reply.id, reply.model)
-    error = error_of(reply) if isinstance(reply, ProviderReply) else None
-    assert (found.error.message if found.error else None) == (error.message if error else None)
+    if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
+        assert "".join(thoughts(found)) == "".join(thoughts(reply))
+    else:
+        assert thoughts(found) == thoughts(reply)
+    assert [(p.type, p.data, p.status) for p in found.payloads] == [(p.type, p.data, p.status) for p in reply.payloads]
     known, said = calls_of(before), calls_of(events)
     assert [call.name for call in said] == [call.name for call in known]
     for mine, call in zip(said, known, strict=True):
         if call.finished:
             assert json.loads(mine.arguments) == json.loads(call.arguments)
-    if not error:
+    if isinstance(reply, ProviderReply):
+        check_same_provider(found, reply)
+    if found.error is None:
         assert found.finish_reason in ("length", "content_filter", "refusal") or not unfinished(reply)
-    if not unfinished(reply) and not error:
+    if not unfinished(reply) and found.error is None:
         assert [call.arguments for call in found.tool_calls] == [call.arguments for call in reply.tool_calls]
+
+
+def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
+    """What a provider says of its response comes back as well."""
+    if reply.id:
+        assert (found.id, found.model) == (reply.id, reply.model)
+    signed = sorted([(signature.data, signature.redacted) for signature in reply.signatures])
+    assert sorted([(signature.data, signature.redacted) for signature in found.signatures]) == signed
+    error = error_of(reply)
+    assert (found.error.message if found.error else None) == (error.message if error else None)
+    if error is not None:  # with which a stream ends, in all protocols
+        return
+    assert found.refusal == reply.refusal
+    if reply.usage is not None:
+        assert found.usage is not None
+        assert counts(found.usage) == counts(reply.usage)
+    ends: dict[str | None, str] = {"stop": "stop", "tool_calls": "tool_calls", "length": "length"}
+    if not unfinished(reply) and not reply.refusal and reply.finish_reason in ends:
+        called = reply.finish_reason != "length" and reply.tool_calls
+        assert found.finish_reason in ("tool_calls" if called else ends[reply.finish_reason], "stop")
+
+
+def counts(usage: Usage) -> tuple[int, ...]:
+    """Tokens; what is not counted is 0."""
+    return (usage.input_tokens or 0, usage.output_tokens or 0, usage.cached_tokens or 0)
 
 
 @pytest.mark.parametrize("protocol", WAYS)

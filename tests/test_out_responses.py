@@ -23,7 +23,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -68,7 +67,7 @@ def check_response(events: Events, response: Any) -> None:
     reply = reply_of(events)
     assert response.output_text == reply.text == text_of(events)
     thoughts = ["".join(part.text for part in item.content) for item in response.output if item.type == "reasoning"]
-    assert "\n\n".join(t for t in thoughts if t) == (reasoning_of(reply) or "")
+    assert "\n\n".join(t for t in thoughts if t) == (reply.reasoning or "")
     calls = [item for item in response.output if item.type == "function_call"]
     assert [Call(c.name, c.arguments, c.status == "completed") for c in calls] == calls_of(events)
     beyond = getattr(response, "outspoken", {})

@@ -131,6 +131,12 @@ class Assembly(Parts):
         if piece:
             self.part("reasoning", key).feed(self._counted(piece))
 
+    def break_thought(self) -> None:
+        """What the model thinks from here on is another block."""
+        block = self.last_thought
+        if block is not None and block.live and not block.keyed:
+            self.finish(block, None)
+
     def rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
         """All of a part, of which some may have come before."""
         block = self._keyed.get((kind, *key))
@@ -175,6 +181,8 @@ class Assembly(Parts):
         place = key if key is not None else ("at", len(self._signatures))
         self._signatures[place] = (found or len(self._blocks), signature, redacted)
         self.send(ReasoningSigned(signature, redacted))
+        if found is not None and key is None:
+            self.break_thought()  # what comes without a key ends with its signature
 
     def sign_last(self, signature: str | None) -> None:
         """The signature of the part that came last."""
@@ -265,6 +273,7 @@ class Assembly(Parts):
             repairs=sorted(self._repairs, key=lambda repair: repair.span[0]),
             envelope=bool(envelopes),
             envelope_content="".join(contents) if contents else None,
+            final_answer_streamed=any([reply.final_answer_streamed for reply in replies]),
             needs_more_work=next((reply.needs_more_work for reply in reversed(envelopes)), None),
             provider=self._options.provider,
             id=self.id,

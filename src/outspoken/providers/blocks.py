@@ -12,6 +12,7 @@ from outspoken.events import (
     Event,
     PayloadParsed,
     ReasoningDelta,
+    ReasoningEnd,
     TextDelta,
     ToolCallDelta,
     ToolCallEnd,
@@ -223,6 +224,7 @@ class Thoughts(Block):
         text = "".join(self._pieces)
         if text:
             self.segments.append(Reasoning(text=text, span=(self.at, self.at)))
+            self.owner.send(ReasoningEnd())
 
 
 class Other(Block):

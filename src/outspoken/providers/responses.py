@@ -66,6 +66,8 @@ class Responses(Reader):
         to.started(response.text("id"), response.text("model"))
         for index, item in enumerate(response.nodes("output")):
             self._item(index, item, done=ended)
+        if ended:
+            self.beyond(response)
         usage = response.node("usage")
         if usage is not None:
             to.usage(usage_of(usage, RESPONSES))
