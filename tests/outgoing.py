@@ -185,6 +185,13 @@ class _Told:
             self.events.append(said.ToolCallEnd(index, call) if ended else said.ToolCallUnfinished(index, call))
         self.segments += calls
 
+    def unannounced(self) -> None:
+        """A call that broke off before it was known what it is: in its name, or where calls may be actions."""
+        call = ToolCall(name="fi", arguments={}, arguments_text="", status="truncated")
+        self.segments.append(call)
+        self.events.append(said.ToolCallUnfinished(self.calls, call))
+        self.calls += 1
+
     def call(self) -> ToolCall:
         arguments = self.draw(st.dictionaries(_TEXT, _JSON, max_size=2))
         text = json.dumps(arguments, ensure_ascii=self.draw(st.booleans()))
@@ -197,7 +204,19 @@ class _Told:
         return ToolCall(name=name, arguments=arguments, arguments_text=text, id=id, status=status)
 
 
-_ITEMS = ("text", "text", "reasoning", "reasoning", "interleaved", "redacted", "payload", "action", "call_group", "call_group")
+_ITEMS = (
+    "text",
+    "text",
+    "reasoning",
+    "reasoning",
+    "interleaved",
+    "redacted",
+    "payload",
+    "action",
+    "unannounced",
+    "call_group",
+    "call_group",
+)
 _TOKENS = st.none() | st.integers(0, 999)
 
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 
 from outspoken import (
+    Done,
+    LLMResponseParser,
     ProviderFormatError,
     ProviderReply,
     ProviderStream,
@@ -18,8 +20,11 @@ from outspoken import (
     ReasoningEnd,
     ReasoningSigned,
     Reply,
+    ToolCallStart,
+    ToolCallUnfinished,
     Usage,
 )
+from outspoken import stream as parsed
 from outspoken.providers.out_anthropic import to_anthropic_events
 from outspoken.providers.out_openai import to_openai_chunks
 from outspoken.providers.out_responses import to_openai_responses
@@ -159,3 +164,41 @@ def test_recorded(protocol: Protocol) -> None:
         except AssertionError as error:
             raise AssertionError(name) from error
     assert count > 200 or not RECORDED.exists()
+
+
+BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+def test_a_call_that_was_never_announced_is_only_in_the_extension(protocol: Protocol) -> None:
+    events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
+    assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
+    assert not any(isinstance(event, ToolCallStart) for event in events)
+    found, reply = again(events, protocol)
+    assert calls_of(found) == []
+    assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
+    body = b"".join(sse(WAYS[protocol](events), protocol)).decode()
+    item = '{"index":0,"name":"find_","arguments":"","status":"truncated","id":null,"call":null}'
+    assert item in body
+
+
+def test_calls_behind_one_that_was_never_announced_keep_their_numbers() -> None:
+    stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
+    events: Events = []
+    for index, block in enumerate(
+        [{"type": "text", "text": "".join(BROKEN_OFF)}, {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]
+    ):
+        for chunk in (
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_stop", "index": index},
+        ):
+            events += stream.feed(chunk)
+            parser.parse_anthropic(chunk)
+    events += stream.close()
+    parser.close()
+    assert [call.name for call in calls_of(events)] == ["f"]
+    assert [(call["index"], call["function"]["arguments"], call["status"]) for call in parser.tool_calls] == [
+        (1, '{"x": 1}', "ok")
+    ]
+    for protocol in WAYS:
+        check_same(events, protocol)

@@ -128,7 +128,11 @@ def test_a_refusal_does_not_hide_what_is_unfinished() -> None:
     ]
     response = list(to_openai_responses(events))[-1]["response"]
     assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
-    alone = list(to_openai_responses(events[3:] + [said.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))]))
+    alone = list(
+        to_openai_responses(
+            [*events[3:], said.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))]
+        )
+    )
     assert alone[-1]["response"]["status"] == "completed"
 
 

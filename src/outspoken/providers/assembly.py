@@ -273,7 +273,7 @@ class Assembly(Parts):
             repairs=sorted(self._repairs, key=lambda repair: repair.span[0]),
             envelope=bool(envelopes),
             envelope_content="".join(contents) if contents else None,
-            final_answer_streamed=any([reply.final_answer_streamed for reply in replies]),
+            final_answer_streamed=any(reply.final_answer_streamed for reply in replies),
             needs_more_work=next((reply.needs_more_work for reply in reversed(envelopes)), None),
             provider=self._options.provider,
             id=self.id,

@@ -57,6 +57,8 @@ class LLMResponseParser:
         self._provider = ""
         self.thinking = self.text = ""
         self.tool_calls: list[dict[str, Any]] = []
+        #: the same by their numbers: a call that breaks off in its name is never announced, but counts
+        self._calls: dict[int, dict[str, Any]] = {}
 
     def parse_openai(self, delta: Any) -> ParsedDelta:
         """The delta of a chunk, the choice it is in, or the chunk; as a dict or an object of an SDK."""
@@ -104,8 +106,8 @@ class LLMResponseParser:
                     self._call(made, index, {"id": id, "type": "function"}, name=name, arguments="")
                 case ToolCallDelta(index, arguments):
                     self._call(made, index, {}, arguments=arguments)
-                case ToolCallEnd(index, call) | ToolCallUnfinished(index, call) if index < len(self.tool_calls):
-                    self.tool_calls[index]["status"] = call.status
+                case ToolCallEnd(index, call) | ToolCallUnfinished(index, call) if index in self._calls:
+                    self._calls[index]["status"] = call.status
                 case Finished():
                     made.is_complete = True
                 case _:
@@ -118,9 +120,10 @@ class LLMResponseParser:
         """A fragment of a call: in the delta, and in the whole."""
         made.tool_calls.append({"index": index, **head, "function": dict(function)})
         if head:
-            self.tool_calls.append({"index": index, **head, "function": dict(function)})
+            self._calls[index] = {"index": index, **head, "function": dict(function)}
+            self.tool_calls.append(self._calls[index])
         else:
-            self.tool_calls[index]["function"]["arguments"] += function["arguments"]
+            self._calls[index]["function"]["arguments"] += function["arguments"]
 
 
 def _wrapped(chunk: Any) -> Any:

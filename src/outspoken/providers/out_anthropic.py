@@ -1,8 +1,9 @@
 """Anthropic's messages, whole and as events.
 
-https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index and may be open at once. There is no sign that a block is unfinished but the `stop_reason`, "max_tokens", and `outspoken.unfinished`
-of the `message_delta`. Anthropic's clients read the pieces of an input as they come and raise where they can be no
-JSON, so of a call that is no JSON only what could still be JSON is sent; all of it is in the extension.
+https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index and may be open at once. There is no sign
+that a block is unfinished but the `stop_reason`, "max_tokens", and `outspoken.unfinished` of the `message_delta`.
+Anthropic's clients read the pieces of an input as they come and raise where they can be no JSON, so of a call that is
+no JSON only what could still be a JSON object is sent; all of it is in the extension.
 """
 
 from __future__ import annotations

@@ -152,9 +152,13 @@ class ResponsesEvents(Exporter):
 
     def _reasoning(self, text: str) -> None:
         item = self._thinking
-        if item is not None and not item.data["content"]:
-            self._add_part(item, {"type": "reasoning_text", "text": ""})
+        if item is not None:
+            self._begin_thought(item)
         self._more(item, "response.reasoning_text.delta", text)
+
+    def _begin_thought(self, item: _Item) -> None:
+        if not item.data["content"]:
+            self._add_part(item, {"type": "reasoning_text", "text": ""})
 
     def _signed(self, signature: str, redacted: bool) -> None:
         if redacted:
@@ -163,6 +167,7 @@ class ResponsesEvents(Exporter):
             self._end_item(item)
         elif self._thinking is not None:
             self._thinking.data["encrypted_content"] = signature
+            self._begin_thought(self._thinking)  # an item without any part is one that came encrypted
 
     # calls
 

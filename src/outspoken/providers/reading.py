@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from outspoken.replies import STATUSES, Status
 from outspoken.values import to_json
@@ -10,7 +10,6 @@ from outspoken.values import to_json
 from .assembly import Assembly
 from .nodes import Node, shown
 from .replies import ProviderError
-
 
 #: The key of what a protocol has no word for, in answers that were written here; see `out.py`.
 EXTENSION = "outspoken"
@@ -40,7 +39,7 @@ class Reader:
         for item in extension.nodes("payloads"):
             status = item.text("status")
             if item.has("type", "data"):
-                known: Status = cast("Status", status) if status in STATUSES else "ok"
+                known: Status = status if status in STATUSES else "ok"
                 self._to.other(item.text("type") or "payload", item.get("data"), aside=True, status=known)
         for item in extension.nodes("signatures"):
             self._to.sign(item.text("data"), redacted=bool(item.get("redacted")))
