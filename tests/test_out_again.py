@@ -78,7 +78,9 @@ def is_interleaved(events: Events) -> bool:
             thinks = True
         elif isinstance(event, ReasoningEnd):
             thinks = interrupted = False
-        elif not isinstance(event, ReasoningDelta | ReasoningSigned) and getattr(event, "text", "?"):
+        elif isinstance(event, ReasoningSigned):
+            interrupted = interrupted or (thinks and event.redacted)
+        elif not isinstance(event, ReasoningDelta) and getattr(event, "text", "?"):
             interrupted = interrupted or thinks
     return False
 

@@ -111,10 +111,12 @@ class Anthropic(Reader):
     def _start(self, index: int, block: Node) -> None:
         to, kind, call = self._to, block.text("type"), None
         if kind == "text":
+            to.opens("text", (index,))
             to.text(block.text("text"), (index,))
             for citation in cast("list[Any]", block.get("citations") or []):
                 to.other("citation", citation, aside=True)
         elif kind == "thinking":
+            to.opens("reasoning", (index,))
             to.reasoning(block.text("thinking"), (index,))
             to.sign(block.text("signature"), (index,))
         elif kind == "redacted_thinking":
