@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -216,6 +217,11 @@ def block(index: int, kind: str, signed: bool) -> list[dict[str, Any]]:
     return [start(index, kind, **begun), *pieces, {"type": "content_block_stop", "index": index}]
 
 
+def number(index: int) -> dict[str, Any]:
+    """The arguments of the call in a block."""
+    return {"x": index}
+
+
 @given(
     kinds=st.lists(st.tuples(st.sampled_from(KINDS), st.booleans()), min_size=1, max_size=5),
     chance=st.randoms(use_true_random=False),
@@ -233,10 +239,10 @@ def test_blocks_that_come_in_turns_are_told_in_their_order(kinds: list[tuple[str
         events.append(one.pop(0))
         open_blocks = [other for other in open_blocks if other]
     reply = fed([*events, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], "anthropic")
-    read = {"text": "text", "thinking": "reasoning", "tool_use": "tool_call"}
-    said_of = {"text": lambda i: f"T{i}t", "thinking": lambda i: f"K{i}k", "tool_use": lambda i: {"x": i}}
-    got = [getattr(s, "text", None) or getattr(s, "arguments", None) for s in reply.segments if s.kind in read.values()]
-    assert got == [said_of[kind](index) for index, (kind, _) in enumerate(kinds) if kind in read]
+    meant: dict[str, Callable[[int], Any]] = {"text": "T{}t".format, "thinking": "K{}k".format, "tool_use": number}
+    said_kinds = ("text", "reasoning", "tool_call")
+    got = [getattr(s, "text", None) or getattr(s, "arguments", None) for s in reply.segments if s.kind in said_kinds]
+    assert got == [meant[kind](index) for index, (kind, _) in enumerate(kinds) if kind in meant]
     assert sorted(s.data for s in reply.signatures) == sorted(
         [f"e{i}" for i, (kind, _) in enumerate(kinds) if kind == "redacted_thinking"]
         + [f"s{i}" for i, (kind, signed) in enumerate(kinds) if kind == "thinking" and signed]
