@@ -144,7 +144,7 @@ def test_a_provider_that_is_not_known_is_read_as_openai() -> None:
 
 def test_has_thinking_tags() -> None:
     has = LLMResponseParser().has_thinking_tags
-    for text in ("a <think> b", "<THINKING>", "<|im_start|>thinking", "<TINK>", '<think effort="low">'):
+    for text in ("a <think> b", "<THINKING>", "<|im_start|>thinking", "<TINK>", "<thinkt>", '<think effort="low">'):
         assert has(text)
-    for text in ("", "Hello world", "</think>", "<|im_end|>", "think", "<thin>", "<thinner>"):
+    for text in ("", "Hello world", "</think>", "<|im_end|>", "think", "<thin>", "<thinner>", "<thinkpad>"):
         assert not has(text)

@@ -18,7 +18,10 @@ from .stream import OWN, ProviderStream
 from .table import PROVIDERS, content_format
 
 _TAGGED = "minimax"
-_TAGS = re.compile(r"<(?:think|tink)[a-z]*(?:_never_used_\w+)?\b[^<>]{0,80}>|<\|im_start\|>thinking", re.IGNORECASE)
+#: the opening tags that the grammar of that content has
+_TAGS = re.compile(
+    r"<th?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>|<\|im_start\|>thinking", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
