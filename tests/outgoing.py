@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import zip_longest
 from typing import Any, cast, get_args
 
 from hypothesis import strategies as st
@@ -52,22 +53,6 @@ def reply_of(events: Events) -> Reply:
     last = events[-1]
     assert isinstance(last, said.Done)
     return last.reply
-
-
-def reasoning_of(reply: Reply) -> str | None:
-    """All reasoning, with a blank line between blocks that a signature or something else stands between.
-
-    No event says where a block ends, so two blocks that nothing separates come as one.
-    """
-    signed = {signature.segment for signature in reply.signatures} if isinstance(reply, ProviderReply) else set[int]()
-    runs = [""]
-    for number, segment in enumerate(reply.segments):
-        if isinstance(segment, Reasoning):
-            runs[-1] += segment.text
-        goes_on = segment.kind == "reasoning" or (segment.kind == "text" and not segment.text)
-        if number in signed or not goes_on:
-            runs.append("")
-    return "\n\n".join([run for run in runs if run]) or None
 
 
 @dataclass
@@ -148,15 +133,26 @@ class _Told:
         self.segments.append(Reasoning(text=text, span=(0, 0)))
         self.events += [said.ReasoningDelta(piece) for piece in self.pieces(text)]
         if self.draw(st.booleans()):
-            self.sign(redacted=False)
+            self.sign(len(self.segments) - 1, redacted=False)
+        self.events.append(said.ReasoningEnd())
+
+    def interleaved(self) -> None:
+        """Reasoning and text that come in turns."""
+        thought, text = self.draw(_TEXT), self.draw(_TEXT)
+        place = len(self.segments)
+        self.segments += [Reasoning(text=thought, span=(0, 0)), Text(text=text, span=(0, 0))]
+        for thinks, says in zip_longest(self.pieces(thought), self.pieces(text), fillvalue=""):
+            self.events += [said.ReasoningDelta(thinks), said.TextDelta(says)]
+        if self.draw(st.booleans()):
+            self.sign(place, redacted=False)
+        self.events.append(said.ReasoningEnd())
 
     def redacted(self) -> None:
-        self.segments.append(Reasoning(text="", span=(0, 0)))
-        self.sign(redacted=True)
+        self.sign(len(self.segments), redacted=True)
 
-    def sign(self, *, redacted: bool) -> None:
+    def sign(self, segment: int, *, redacted: bool) -> None:
         data = self.draw(_TEXT)
-        self.signatures.append(Signature(segment=len(self.segments) - 1, data=data, redacted=redacted))
+        self.signatures.append(Signature(segment=segment, data=data, redacted=redacted))
         self.events.append(ReasoningSigned(data, redacted))
 
     def refuse(self) -> None:
@@ -189,6 +185,13 @@ class _Told:
             self.events.append(said.ToolCallEnd(index, call) if ended else said.ToolCallUnfinished(index, call))
         self.segments += calls
 
+    def unannounced(self) -> None:
+        """A call that broke off before it was known what it is: in its name, or where calls may be actions."""
+        call = ToolCall(name="fi", arguments={}, arguments_text="", status="truncated")
+        self.segments.append(call)
+        self.events.append(said.ToolCallUnfinished(self.calls, call))
+        self.calls += 1
+
     def call(self) -> ToolCall:
         arguments = self.draw(st.dictionaries(_TEXT, _JSON, max_size=2))
         text = json.dumps(arguments, ensure_ascii=self.draw(st.booleans()))
@@ -201,7 +204,19 @@ class _Told:
         return ToolCall(name=name, arguments=arguments, arguments_text=text, id=id, status=status)
 
 
-_ITEMS = ("text", "text", "reasoning", "redacted", "payload", "action", "call_group", "call_group")
+_ITEMS = (
+    "text",
+    "text",
+    "reasoning",
+    "reasoning",
+    "interleaved",
+    "redacted",
+    "payload",
+    "action",
+    "unannounced",
+    "call_group",
+    "call_group",
+)
 _TOKENS = st.none() | st.integers(0, 999)
 
 

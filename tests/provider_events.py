@@ -14,6 +14,7 @@ from outspoken import (
     ProviderReply,
     ProviderStream,
     ReasoningDelta,
+    ReasoningEnd,
     RefusalDelta,
     Started,
     TextDelta,
@@ -34,8 +35,8 @@ def check_events(events: list[Any], reply: ProviderReply) -> None:
     assert events[-1] == Done(reply)
     assert len(of[Started]) == len(of[Done]) == 1
     assert "".join([event.text for event in of.get(TextDelta, [])]) == reply.text
-    thoughts = "".join([segment.text for segment in reply.segments if segment.kind == "reasoning"])
-    assert "".join([event.text for event in of.get(ReasoningDelta, [])]) == thoughts
+    thoughts = [segment.text for segment in reply.segments if segment.kind == "reasoning"]
+    assert thoughts_of(events) == thoughts
     assert "".join([event.text for event in of.get(RefusalDelta, [])]) == (reply.refusal or "")
     assert [event.error for event in of.get(Failed, [])][:1] == ([reply.error] if reply.error else [])
     assert [(e.reason, e.raw) for e in of.get(Finished, [])] == (
@@ -48,6 +49,18 @@ def check_events(events: list[Any], reply: ProviderReply) -> None:
     assert len(acted) == len(reply.actions) + len(reply.unfinished_actions)
     _check_calls(events, reply)
     _check_spans(reply)
+
+
+def thoughts_of(events: list[Any]) -> list[str]:
+    """The blocks of reasoning of a stream, each of which has ended."""
+    blocks = [""]
+    for event in events:
+        if isinstance(event, ReasoningDelta):
+            blocks[-1] += event.text
+        elif isinstance(event, ReasoningEnd):
+            blocks.append("")
+    assert blocks[-1] == ""
+    return blocks[:-1]
 
 
 def _check_calls(events: list[Any], reply: ProviderReply) -> None:

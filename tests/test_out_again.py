@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import ProviderFormatError, ProviderReply, ProviderStream
+from outspoken import (
+    Done,
+    LLMResponseParser,
+    ProviderFormatError,
+    ProviderReply,
+    ProviderStream,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningSigned,
+    Reply,
+    ToolCallStart,
+    ToolCallUnfinished,
+    Usage,
+)
+from outspoken import stream as parsed
 from outspoken.providers.out_anthropic import to_anthropic_events
 from outspoken.providers.out_openai import to_openai_chunks
 from outspoken.providers.out_responses import to_openai_responses
@@ -20,7 +34,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -50,26 +63,74 @@ def again(events: Events, protocol: Protocol) -> tuple[Events, ProviderReply]:
     return found, stream.reply
 
 
+def thoughts(reply: Reply) -> list[str]:
+    """The blocks of reasoning that have a text."""
+    return [segment.text for segment in reply.segments if segment.kind == "reasoning" and segment.text]
+
+
+def is_interleaved(events: Events) -> bool:
+    """Does reasoning go on after something else came between?"""
+    thinks = interrupted = False
+    for event in events:
+        if isinstance(event, ReasoningDelta) and event.text:
+            if interrupted:
+                return True
+            thinks = True
+        elif isinstance(event, ReasoningEnd):
+            thinks = interrupted = False
+        elif isinstance(event, ReasoningSigned):
+            interrupted = interrupted or (thinks and event.redacted)
+        elif not isinstance(event, ReasoningDelta) and getattr(event, "text", "?"):
+            interrupted = interrupted or thinks
+    return False
+
+
 def check_same(before: Events, protocol: Protocol) -> None:
+    """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
     events, found = again(before, protocol)
     reply = reply_of(before)
     assert found.text == text_of(before) == reply.text
-    thoughts = [segment.text for segment in found.segments if segment.kind == "reasoning" and segment.text]
-    between = "" if protocol == "openai" else "\n\n"  # chat completions have the blank line in the text
-    assert between.join(thoughts) == (reasoning_of(reply) or "")
-    if isinstance(reply, ProviderReply) and reply.id:
-        assert (found.id, found.model) == (reply.id, reply.model)
-    error = error_of(reply) if isinstance(reply, ProviderReply) else None
-    assert (found.error.message if found.error else None) == (error.message if error else None)
+    if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
+        assert "".join(thoughts(found)) == "".join(thoughts(reply))
+    else:
+        assert thoughts(found) == thoughts(reply)
+    assert [(p.type, p.data, p.status) for p in found.payloads] == [(p.type, p.data, p.status) for p in reply.payloads]
     known, said = calls_of(before), calls_of(events)
     assert [call.name for call in said] == [call.name for call in known]
     for mine, call in zip(said, known, strict=True):
         if call.finished:
             assert json.loads(mine.arguments) == json.loads(call.arguments)
-    if not error:
+    if isinstance(reply, ProviderReply):
+        check_same_provider(found, reply)
+    if found.error is None:
         assert found.finish_reason in ("length", "content_filter", "refusal") or not unfinished(reply)
-    if not unfinished(reply) and not error:
+    if not unfinished(reply) and found.error is None:
         assert [call.arguments for call in found.tool_calls] == [call.arguments for call in reply.tool_calls]
+
+
+def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
+    """What a provider says of its response comes back as well."""
+    if reply.id:
+        assert (found.id, found.model) == (reply.id, reply.model)
+    signed = sorted([(signature.data, signature.redacted) for signature in reply.signatures])
+    assert sorted([(signature.data, signature.redacted) for signature in found.signatures]) == signed
+    error = error_of(reply)
+    assert (found.error.message if found.error else None) == (error.message if error else None)
+    if error is not None:  # with which a stream ends, in all protocols
+        return
+    assert found.refusal == reply.refusal
+    if reply.usage is not None:
+        assert found.usage is not None
+        assert counts(found.usage) == counts(reply.usage)
+    ends: dict[str | None, str] = {"stop": "stop", "tool_calls": "tool_calls", "length": "length"}
+    if not unfinished(reply) and not reply.refusal and reply.finish_reason in ends:
+        called = reply.finish_reason != "length" and reply.tool_calls
+        assert found.finish_reason in ("tool_calls" if called else ends[reply.finish_reason], "stop")
+
+
+def counts(usage: Usage) -> tuple[int, ...]:
+    """Tokens; what is not counted is 0."""
+    return (usage.input_tokens or 0, usage.output_tokens or 0, usage.cached_tokens or 0)
 
 
 @pytest.mark.parametrize("protocol", WAYS)
@@ -105,3 +166,41 @@ def test_recorded(protocol: Protocol) -> None:
         except AssertionError as error:
             raise AssertionError(name) from error
     assert count > 200 or not RECORDED.exists()
+
+
+BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+def test_a_call_that_was_never_announced_is_only_in_the_extension(protocol: Protocol) -> None:
+    events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
+    assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
+    assert not any(isinstance(event, ToolCallStart) for event in events)
+    found, reply = again(events, protocol)
+    assert calls_of(found) == []
+    assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
+    body = b"".join(sse(WAYS[protocol](events), protocol)).decode()
+    item = '{"index":0,"name":"find_","arguments":"","status":"truncated","id":null,"call":null}'
+    assert item in body
+
+
+def test_calls_behind_one_that_was_never_announced_keep_their_numbers() -> None:
+    stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
+    events: Events = []
+    for index, block in enumerate(
+        [{"type": "text", "text": "".join(BROKEN_OFF)}, {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]
+    ):
+        for chunk in (
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_stop", "index": index},
+        ):
+            events += stream.feed(chunk)
+            parser.parse_anthropic(chunk)
+    events += stream.close()
+    parser.close()
+    assert [call.name for call in calls_of(events)] == ["f"]
+    assert [(call["index"], call["function"]["arguments"], call["status"]) for call in parser.tool_calls] == [
+        (1, '{"x": 1}', "ok")
+    ]
+    for protocol in WAYS:
+        check_same(events, protocol)

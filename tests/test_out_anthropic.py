@@ -26,7 +26,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -92,7 +91,7 @@ def test_corpus() -> None:
         check_events(parts)
         check_message(events, parts)
         thinking = "\n\n".join(b.thinking for b in accumulated(parts).content if b.type == "thinking")
-        assert thinking == (reasoning_of(reply_of(events)) or "")
+        assert thinking == (reply_of(events).reasoning or "")
 
 
 @given(streams())

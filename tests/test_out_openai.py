@@ -23,7 +23,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -66,7 +65,7 @@ def check_message(events: Events, chunks: list[Any]) -> None:
     completion = accumulated(b"".join(sse(chunks, "openai")))
     choice = completion.choices[0]
     assert (choice.message.content or "") == text_of(events) == reply.text
-    assert getattr(choice.message, "reasoning_content", None) == reasoning_of(reply)
+    assert getattr(choice.message, "reasoning_content", None) == reply.reasoning
     calls = calls_of(events)
     found: Any = choice.message.tool_calls or []
     assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, c.arguments) for c in calls]

@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast, get_args
 
 import openai
-from hypothesis import given, settings
+from hypothesis import given
 from openai.types.responses import Response, ResponseStreamEvent
 
+from outspoken import events as said
 from outspoken import parse, stream
-from outspoken.providers.events import ProviderEvent
+from outspoken.providers.events import Finished, ProviderEvent, RefusalDelta
 from outspoken.providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
 from outspoken.providers.out_sse import sse
 from outspoken.providers.replies import ProviderReply
@@ -22,7 +23,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -67,7 +67,7 @@ def check_response(events: Events, response: Any) -> None:
     reply = reply_of(events)
     assert response.output_text == reply.text == text_of(events)
     thoughts = ["".join(part.text for part in item.content) for item in response.output if item.type == "reasoning"]
-    assert "\n\n".join(t for t in thoughts if t) == (reasoning_of(reply) or "")
+    assert "\n\n".join(t for t in thoughts if t) == (reply.reasoning or "")
     calls = [item for item in response.output if item.type == "function_call"]
     assert [Call(c.name, c.arguments, c.status == "completed") for c in calls] == calls_of(events)
     beyond = getattr(response, "outspoken", {})
@@ -85,7 +85,6 @@ def test_corpus() -> None:
         check_response(events, accumulated(parts)[1])
 
 
-@settings(max_examples=30)  # the SDK's unions take their time
 @given(streams())
 def test_any_stream(events: Events) -> None:
     parts = list(to_openai_responses(events))
@@ -116,6 +115,25 @@ def test_whole(events: Events) -> None:
     assert whole.output_text == reply.text
     calls = [(item.name, item.arguments) for item in whole.output if item.type == "function_call"]
     assert calls == [(call.name, call.arguments_text) for call in reply.tool_calls]
+
+
+def test_a_refusal_does_not_hide_what_is_unfinished() -> None:
+    call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished[0]
+    events: Events = [
+        said.ToolCallStart(0, None, "f"),
+        said.ToolCallDelta(0, call.arguments_text),
+        said.ToolCallUnfinished(0, call),
+        RefusalDelta("No."),
+        Finished("refusal", "refusal"),
+    ]
+    response = list(to_openai_responses(events))[-1]["response"]
+    assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
+    alone = list(
+        to_openai_responses(
+            [*events[3:], said.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))]
+        )
+    )
+    assert alone[-1]["response"]["status"] == "completed"
 
 
 def test_arguments_are_done_only_where_the_call_is_complete() -> None:

@@ -27,7 +27,6 @@ from tests.outgoing import (
     calls_of,
     corpus_streams,
     error_of,
-    reasoning_of,
     reply_of,
     streams,
     text_of,
@@ -139,7 +138,7 @@ def check_message(events: Events, parts: list[Any]) -> None:
     client = Client(parts)
     assert "".join(part["text"] for part in client.of("text")) == reply.text == text_of(events)
     thoughts = [part["text"] for part in client.of("reasoning") if part["text"]]
-    assert "\n\n".join(thoughts) == (reasoning_of(reply) or "")
+    assert "\n\n".join(thoughts) == (reply.reasoning or "")
     tools = client.of("tool")
     assert [Call(tool["name"], tool["raw"], tool["state"] == "available") for tool in tools] == calls_of(events)
     assert all(tool["state"] in ("available", "error") for tool in tools)

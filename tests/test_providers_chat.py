@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from outspoken import ProviderFormatError, ProviderReply, parse_response
-from tests.provider_events import fed, made
+from tests.provider_events import fed, made, said
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def test_stop_with_calls_asks_for_them_to_be_run() -> None:
 def test_damaged_arguments_are_repaired_and_said_to_be() -> None:
     reply = calls(call(0, "{'title': 'Mosses',", "a", "find"), call(0, "}"))
     (one,) = reply.tool_calls
-    assert (one.status, one.arguments, one.arguments_text) == ("repaired", {"title": "Mosses"}, "{'title': 'Mosses',}")
+    assert (one.status, one.arguments, one.arguments_text) == ("repaired", {"title": "Mosses"}, '{"title": "Mosses"}')
     assert (reply.status, {repair.rung for repair in one.repairs}) == ("repaired", {"notation"})
     assert {d.severity for d in reply.diagnostics} == {"warning"}
     assert "in the arguments of `find`" in reply.diagnostics[0].message
@@ -195,10 +195,39 @@ def test_damaged_arguments_are_repaired_and_said_to_be() -> None:
     assert [(c.status, c.arguments) for c in refused.unfinished] == [("invalid", {})]
 
 
-@pytest.mark.parametrize(("text", "value"), [("null", {}), ('"{\\"a\\": 1}"', {"a": 1}), ('""', {})])
-def test_arguments_that_are_no_object_but_mean_one(text: str, value: Any) -> None:
+@pytest.mark.parametrize(("text", "value"), [("null", "{}"), ('"{\\"a\\": 1}"', '{"a": 1}'), ('""', "{}")])
+def test_arguments_that_are_no_object_but_mean_one(text: str, value: str) -> None:
     (one,) = calls(call(0, text, "a", "f")).tool_calls
-    assert (one.arguments, one.status, one.arguments_text) == (value, "repaired", text)
+    assert (one.arguments, one.status, one.arguments_text) == (json.loads(value), "repaired", value)
+
+
+DAMAGED = (
+    "{'a': 1}",
+    '{"a": "It is a "test", so far",}',
+    '{"a": 1, "b": [2, 3}',
+    '{"a": True, b: 2}',
+    '{"a": "x"} and no more',
+    'Here: {"a": 1}',
+    '{"a": "\\q", "b": 1}',
+    '{"a": 1, "b"',
+    '{"a": [{"x": 1}, {"x": ',
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_what_is_sent_of_damaged_arguments_is_json_wherever_they_are_split(text: str) -> None:
+    whole = said(calls(call(0, text, "a", "f")))
+    for size in range(1, len(text)):
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        reply = calls(call(0, "", "a", "f"), *[call(0, piece) for piece in pieces])
+        assert said(reply) == whole
+        for one in reply.tool_calls:
+            assert (one.status, json.loads(one.arguments_text)) == ("repaired", one.arguments)
+
+
+def test_a_repair_does_not_take_back_what_was_sent() -> None:
+    (one,) = calls(call(0, '{"a": 1, "b"', "a", "f")).unfinished
+    assert (one.status, one.arguments_text) == ("truncated", '{"a": 1, "b"')
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "3", '"tide"', "tide tables"])

@@ -9,6 +9,7 @@ from outspoken import (
     Done,
     Event,
     ReasoningDelta,
+    ReasoningEnd,
     Reply,
     Segment,
     TextDelta,
@@ -147,6 +148,8 @@ def told(event: Event) -> str:
     match event:
         case TextDelta(text) | ReasoningDelta(text):
             return f"{type(event).__name__:<14} {text!r}"
+        case ReasoningEnd():
+            return "ReasoningEnd"
         case ToolCallStart(index, id, name):
             return f"ToolCallStart  {index} {name} (id {id})"
         case ToolCallDelta(index, arguments):

@@ -89,6 +89,9 @@ class Live:
                 self._piece("text", "text", text)
             case said.ReasoningDelta(text):
                 self._piece("reasoning", "thinking", text)
+            case said.ReasoningEnd():
+                self._break()
+                self._heading = ""
             case RefusalDelta(text):
                 self._piece("error", "refusal", text)
             case said.ToolCallStart(index, id, name):

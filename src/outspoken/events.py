@@ -23,9 +23,14 @@ class TextDelta:
 
 @dataclass(slots=True)
 class ReasoningDelta:
-    """More of what the model thinks."""
+    """More of what the model thinks: of the block that is open, or else of a new one."""
 
     text: str
+
+
+@dataclass(slots=True)
+class ReasoningEnd:
+    """A block of reasoning is complete; the deltas before it, joined, are the text of the block."""
 
 
 @dataclass(slots=True)
@@ -123,6 +128,7 @@ class Done:
 Event = (
     TextDelta
     | ReasoningDelta
+    | ReasoningEnd
     | ToolCallStart
     | ToolCallDelta
     | ToolCallEnd

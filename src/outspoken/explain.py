@@ -20,6 +20,7 @@ from .events import (
     PayloadPreview,
     PayloadUnfinished,
     ReasoningDelta,
+    ReasoningEnd,
     TextDelta,
     ToolCallDelta,
     ToolCallStart,
@@ -72,6 +73,8 @@ def event_line(event: Event) -> str:
     """An event on one line: its name, and what it says."""
     if isinstance(event, (TextDelta, ReasoningDelta)):
         said = _json(event.text)
+    elif isinstance(event, ReasoningEnd):
+        said = ""
     elif isinstance(event, ToolCallStart):
         said = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
     elif isinstance(event, ToolCallDelta):
@@ -88,7 +91,7 @@ def event_line(event: Event) -> str:
         said = f"{event.reply.format or 'plain text'}, {event.reply.status}"
     else:
         said = f"{event.index} {event.call.name}({_json(event.call.arguments)}), {event.call.status}"
-    return f"{type(event).__name__:<18} {visible(said)}"
+    return f"{type(event).__name__:<18} {visible(said)}".rstrip()
 
 
 def _head(reply: Reply, why: str) -> Iterator[Line]:

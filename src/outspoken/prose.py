@@ -6,7 +6,7 @@ from typing import Any
 
 from .bookkeeping import Bookkeeper
 from .construct import construct
-from .events import Event, ReasoningDelta, TextDelta
+from .events import Event, ReasoningDelta, ReasoningEnd, TextDelta
 from .pending import Frame
 from .replies import Reasoning, Status, Text
 
@@ -86,6 +86,8 @@ class ProseBuilder(Bookkeeper):
         }
         if self._run_model is Reasoning:
             values["status"] = status
+            if self.events is not None:
+                self.events.append(ReasoningEnd())
         self.segments.append(construct(self._run_model, values))
         self._run = []
         self._run_model = None
@@ -98,7 +100,7 @@ class ProseBuilder(Bookkeeper):
             self.segments.append(thought)
             self.safe, self.after_text = max(self.safe, thought.span[1]), False
             if self.events is not None:
-                self.events.append(ReasoningDelta(thought.text))
+                self.events += [ReasoningDelta(thought.text), ReasoningEnd()]
 
     def unthink(self) -> None:
         """What was thought in strings is read again, or is text."""

@@ -10,6 +10,8 @@ class Translated:
     tells = translates = True
     plain = None
     held = 0
+    #: there are no strings of JSON in it to be lenient about
+    lenient = False
 
     def __init__(self) -> None:
         self._said: list[str] = []

@@ -15,6 +15,7 @@ from outspoken import (
     PayloadUnfinished,
     Reasoning,
     ReasoningDelta,
+    ReasoningEnd,
     TextDelta,
     ToolCall,
     ToolCallDelta,
@@ -34,6 +35,7 @@ class Listener:
     def __init__(self) -> None:
         self.text: list[str] = []
         self.reasoning: list[str] = []
+        self.blocks: list[str] = []
         self.names: list[str] = []
         self.arguments: list[list[str]] = []
         self.calls: list[ToolCall] = []
@@ -47,7 +49,12 @@ class Listener:
             case TextDelta():
                 self.text.append(event.text)
             case ReasoningDelta():
+                require(event.text, "events", "a delta without text")
                 self.reasoning.append(event.text)
+            case ReasoningEnd():
+                require(self.reasoning, "events", f"{event} without reasoning")
+                self.blocks.append("".join(self.reasoning))
+                self.reasoning = []
             case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
                 self.hear_call(event)
             case ActionText():
@@ -103,10 +110,10 @@ def check_events(events: list[Event]) -> None:
     reply, heard = done.reply, Listener()
     for event in before:
         heard.hear(event)
-    require(all(heard.text + heard.reasoning), "events", "a delta without text")
+    require(all(heard.text), "events", "a delta without text")
     require("".join(heard.text) == reply.text, "events", f"heard text: {heard.text}")
-    reasoning = "".join([s.text for s in reply.segments if isinstance(s, Reasoning)])
-    require("".join(heard.reasoning) == reasoning, "events", f"heard reasoning: {heard.reasoning}")
+    reasoning = [s.text for s in reply.segments if isinstance(s, Reasoning)]
+    require(heard.blocks == reasoning and not heard.reasoning, "events", f"heard reasoning: {heard.blocks}")
     require(heard.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", heard.calls)
     require(heard.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", heard.others)
     for call, name, parts in zip(heard.calls, heard.names, heard.arguments, strict=True):

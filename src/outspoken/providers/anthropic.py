@@ -46,6 +46,7 @@ class Anthropic(Reader):
             for index, block in enumerate(node.nodes("content")):
                 self._start(index, block)
                 self._stop(index)
+            self.beyond(node)
             self._ended(node)
         elif kind == "message_start":
             self._message(self._inner(node, "message"))
@@ -56,6 +57,7 @@ class Anthropic(Reader):
         elif kind == "content_block_stop":
             self._stop(self._index(node))
         elif kind == "message_delta":
+            self.beyond(node)
             self._count(node)
             self._ended(node.node("delta") or node)
         elif kind == "error" or kind is None:
@@ -100,7 +102,7 @@ class Anthropic(Reader):
 
     def _ended(self, node: Node) -> None:
         details = node.node("stop_details")
-        if details is not None and node.text("stop_reason") == "refusal":
+        if details is not None and "refusal" in (node.text("stop_reason"), details.text("type")):
             self._to.refuse(details.text("explanation"))
         self._to.finished(node.text("stop_reason"))
 
@@ -109,10 +111,12 @@ class Anthropic(Reader):
     def _start(self, index: int, block: Node) -> None:
         to, kind, call = self._to, block.text("type"), None
         if kind == "text":
+            to.opens("text", (index,))
             to.text(block.text("text"), (index,))
             for citation in cast("list[Any]", block.get("citations") or []):
                 to.other("citation", citation, aside=True)
         elif kind == "thinking":
+            to.opens("reasoning", (index,))
             to.reasoning(block.text("thinking"), (index,))
             to.sign(block.text("signature"), (index,))
         elif kind == "redacted_thinking":

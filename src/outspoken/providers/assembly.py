@@ -131,6 +131,22 @@ class Assembly(Parts):
         if piece:
             self.part("reasoning", key).feed(self._counted(piece))
 
+    def _complete_thoughts(self) -> None:
+        """An encrypted block begins, so that those which ended before it are complete."""
+        for block in list(self._ending.values()):
+            if block.kind == "reasoning" and (block.ended or not block.keyed):
+                self._complete(block)
+
+    def break_thought(self) -> None:
+        """What the model thinks from here on is another block."""
+        block = self.last_thought
+        if block is not None and block.live and not block.keyed:
+            self.finish(block, None)
+
+    def opens(self, kind: Literal["text", "reasoning"], key: Key) -> None:
+        """A part begins, of which nothing may have come: its place is here."""
+        self.part(kind, key)
+
     def rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
         """All of a part, of which some may have come before."""
         block = self._keyed.get((kind, *key))
@@ -172,9 +188,16 @@ class Assembly(Parts):
             found = self._keyed.get(("reasoning", *key))
         elif not redacted:
             found = self.last_thought
+        if redacted:
+            self._complete_thoughts()
         place = key if key is not None else ("at", len(self._signatures))
         self._signatures[place] = (found or len(self._blocks), signature, redacted)
+        if isinstance(found, Thoughts) and not found.live and not found.done:
+            found.signatures.append(signature)  # which is said in its turn
+            return
         self.send(ReasoningSigned(signature, redacted))
+        if found is not None and key is None:
+            self.break_thought()  # what comes without a key ends with its signature
 
     def sign_last(self, signature: str | None) -> None:
         """The signature of the part that came last."""
@@ -265,6 +288,7 @@ class Assembly(Parts):
             repairs=sorted(self._repairs, key=lambda repair: repair.span[0]),
             envelope=bool(envelopes),
             envelope_content="".join(contents) if contents else None,
+            final_answer_streamed=any(reply.final_answer_streamed for reply in replies),
             needs_more_work=next((reply.needs_more_work for reply in reversed(envelopes)), None),
             provider=self._options.provider,
             id=self.id,

@@ -12,14 +12,17 @@ from outspoken.events import (
     Event,
     PayloadParsed,
     ReasoningDelta,
+    ReasoningEnd,
     TextDelta,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
     ToolCallUnfinished,
 )
-from outspoken.reading import encodable
+from outspoken.reading import StreamParser, encodable
 from outspoken.replies import Payload, Reasoning, Reply, Status, Text
+
+from .events import ReasoningSigned
 
 if TYPE_CHECKING:
     from .assembly import Assembly
@@ -69,6 +72,8 @@ class Block:
     #: the provider says that it has ended, or that more follows behind it
     ended = False
     done = False
+    #: it is complete, and waits for its turn
+    over = False
     #: it goes on by a key of its provider's, whatever comes between; or it stands beside what goes on
     keyed = aside = False
     here: Shift
@@ -145,18 +150,23 @@ class Written(Block):
 
     kind = "text"
     reply: Reply | None = None
+    #: made for the first piece, so that what stays empty takes nobody's place
+    _parser: StreamParser | None = None
 
     def open(self) -> None:
-        self._parser = self.owner.parser()
         self._calls: dict[int, int] = {}
         self._acted = self.owner.acted
         self._shift = self.here if self.at else None
 
     def read(self, piece: str) -> None:
         self.owner.grow(piece)
+        if self._parser is None:
+            self._parser = self.owner.parser()
         self._take(self._parser.feed(piece))
 
     def end(self, reason: str | None) -> None:
+        if self._parser is None:
+            return
         self._take(self._parser.finish(reason))
         reply = self.reply = self._parser.reply
         if reply is not None:
@@ -212,6 +222,11 @@ class Thoughts(Block):
 
     kind = "reasoning"
 
+    def __init__(self, owner: Assembly) -> None:
+        super().__init__(owner)
+        #: those that came before its turn
+        self.signatures: list[str] = []
+
     def open(self) -> None:
         self._pieces: list[str] = []
 
@@ -221,8 +236,11 @@ class Thoughts(Block):
 
     def end(self, reason: str | None) -> None:
         text = "".join(self._pieces)
+        for signature in self.signatures:
+            self.owner.send(ReasoningSigned(signature))
         if text:
             self.segments.append(Reasoning(text=text, span=(self.at, self.at)))
+            self.owner.send(ReasoningEnd())
 
 
 class Other(Block):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.diagnostics import Repair
 from outspoken.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
-from outspoken.islands import NotJson, decode
+from outspoken.islands import JsonScanner, NotJson, decode
 from outspoken.json_codes import Cap, Edit
 from outspoken.json_mend import mend
 from outspoken.notes import describe
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 
 class Read(NamedTuple):
-    """The arguments of a call, read."""
+    """The arguments of a call, read. `text` is their JSON where it is not the text that was sent."""
 
     value: dict[str, Any]
     status: Status
     edits: tuple[Edit, ...] = ()
+    text: str | None = None
 
 
 def read_arguments(text: str, proven: bool, cap: Cap, schema: dict[str, Any] | None, settings: Settings) -> Read:
@@ -43,7 +44,7 @@ def read_arguments(text: str, proven: bool, cap: Cap, schema: dict[str, Any] | N
         return Read(_object(read[0].value if read else None) or {}, "truncated")
     found = mend(text, 0, len(text), closed=True, cap=cap, schema=schema, settings=settings)
     value = _object(found[0].value) if len(found) == 1 and found[0].complete else None
-    return Read({}, "invalid") if value is None else Read(value, "repaired", found[0].edits)
+    return Read({}, "invalid") if value is None else Read(value, "repaired", found[0].edits, found[0].text)
 
 
 def _object(value: Any) -> dict[str, Any] | None:
@@ -57,19 +58,53 @@ def _odd(value: Any, text: str, settings: Settings) -> Read:
         return Read(found, "ok")
     edit = Edit(0, len(text), "{}", "other-arguments", "notation")
     if value is None:
-        return Read({}, "repaired", (edit,))
+        return Read({}, "repaired", (edit,), edit.after)
     if isinstance(value, str):
         try:
             found = _object(decode(value, settings.max_depth))
         except NotJson:
             found = None if value.strip() else dict[str, Any]()
         if found is not None:
-            return Read(found, "repaired", (edit._replace(after=value.strip() or "{}"),))
+            edit = edit._replace(after=value.strip() or "{}")
+            return Read(found, "repaired", (edit,), edit.after)
     return Read({}, "invalid")
 
 
+class Sound:
+    """How much of a text that comes in pieces is the beginning of a JSON object, whatever comes behind it."""
+
+    __slots__ = ("_scanner", "_begun", "_ended", "_rest")
+
+    def __init__(self, max_depth: int) -> None:
+        self._scanner = JsonScanner(max_depth)
+        self._begun = self._ended = False
+        #: what was read of it and may not stand
+        self._rest = ""
+
+    def feed(self, piece: str) -> str:
+        """What is certain by now."""
+        if self._ended:
+            return ""
+        first = piece.lstrip(" \t\r\n")[:1]
+        if not self._begun and first not in ("", "{"):
+            self._ended = True
+            return ""
+        self._begun = self._begun or bool(first)
+        scanner = self._scanner
+        end, done = scanner.feed(piece, 0)
+        self._ended = done or scanner.broken
+        read = self._rest + piece[:end]
+        certain = max(len(read) - scanner.held, 0)
+        self._rest = read[certain:]
+        return read[:certain]
+
+
 class Call(Block):
-    """One call. It is announced when its name is known. With `free` its input is text, not JSON."""
+    """One call. It is announced when its name is known. With `free` its input is text, not JSON.
+
+    What is sent of its arguments is JSON, as far as it is sound; what comes behind the first damage waits until it is
+    known how it is repaired, or that it cannot be.
+    """
 
     kind = "call"
 
@@ -79,7 +114,10 @@ class Call(Block):
         self.free = free
         self._pieces: list[str] = []
         self._number = -1
-        self._sent = 0
+        self._sound = Sound(owner.settings.max_depth)
+        #: what is certain and was not sent, and how much was
+        self._queue: list[str] = []
+        self._sent: list[str] = []
 
     def named(self, id: str | None, name: str | None) -> None:
         """More of what is known of it. A name that was announced stays."""
@@ -89,12 +127,17 @@ class Call(Block):
 
     def open(self) -> None:
         if self.free:
-            self._pieces.append('{"input": "')
+            self._add('{"input": "')
         self._announce()
 
     def read(self, piece: str) -> None:
-        self._pieces.append(escape(piece) if self.free else piece)
+        self._add(escape(piece) if self.free else piece)
         self._announce()
+
+    def _add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        if certain := self._sound.feed(piece):
+            self._queue.append(certain)
 
     def _announce(self) -> None:
         """Send what can be sent of it."""
@@ -108,9 +151,10 @@ class Call(Block):
     def _send(self) -> None:
         if self._number < 0:
             return
-        for piece in self._pieces[self._sent :]:
+        for piece in self._queue:
             self.owner.send(ToolCallDelta(self._number, piece))
-        self._sent = len(self._pieces)
+        self._sent += self._queue
+        self._queue.clear()
 
     def sound(self) -> bool:
         """Are the arguments complete, by what they say?"""
@@ -125,8 +169,7 @@ class Call(Block):
         text = "".join(self._pieces)
         if proven and (self.free or not text.strip()):
             last = '"}' if self.free else "{}"
-            self._pieces.append(last)
-            self._send()
+            self._add(last)
             text += last
         owner, name = self.owner, self.name or ""
         tools = owner.tools
@@ -134,16 +177,28 @@ class Call(Block):
         read = read_arguments(text, proven, owner.cap, schema, owner.settings)
         if not name:
             read = read._replace(status="invalid")
-        self._make(name, text, read)
+        self._send()
+        if read.text is not None and not read.text.startswith("".join(self._sent)):
+            read = Read({}, "truncated")  # it breaks off in something that was sent, and cannot be taken back
+        self._make(name, text, read, self._rest(text, read))
         if tools is not None and name and name not in tools:
             owner.note("unknown-tool", f"there is no tool `{name}`", self.at, "warning", label="called here")
 
-    def _make(self, name: str, text: str, read: Read) -> None:
+    def _rest(self, text: str, read: Read) -> str:
+        """Send what is left, and return the arguments as JSON, or as they came where they are none."""
+        sent = "".join(self._sent)
+        whole = text if read.text is None else read.text
+        if len(whole) > len(sent):
+            self._queue.append(whole[len(sent) :])
+            self._send()
+        return whole
+
+    def _make(self, name: str, text: str, read: Read, whole: str) -> None:
         """The call, and what is to be said of it."""
         owner, span = self.owner, (self.at, self.at)
         repairs = tuple([self._repair(edit, text) for edit in read.edits])
         call = ToolCall(
-            name=name, arguments=read.value, arguments_text=text, id=self.id, status=read.status, span=span,
+            name=name, arguments=read.value, arguments_text=whole, id=self.id, status=read.status, span=span,
             repairs=repairs,
         )  # fmt: skip
         self.segments.append(call)

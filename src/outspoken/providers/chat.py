@@ -10,7 +10,7 @@ from typing import Any, cast
 from .assembly import Assembly
 from .calls import Call
 from .nodes import Node
-from .reading import Reader, arguments_of, error_of, find_error
+from .reading import BREAKS, EXTENSION, Reader, arguments_of, error_of, find_error
 from .usage import CHAT, usage_of
 
 #: fields that hold reasoning as text; servers that send several of them send the same in all
@@ -76,6 +76,9 @@ class Chat(Reader):
     def _message(self, message: Node) -> None:
         to = self._to
         known = message.value
+        if EXTENSION in known:
+            self._beyond(message)
+            return
         if not _THOUGHT.isdisjoint(known):
             self._reasoning(message)
         if "content" in known:
@@ -92,6 +95,16 @@ class Chat(Reader):
             found = message.get(key)
             for item in cast("list[Any]", found if isinstance(found, list) else [found] if found else []):
                 to.other(kind, item, aside=True)
+
+    def _beyond(self, message: Node) -> None:
+        """A message or delta that was written here: what its extension says goes with it."""
+        extension = message.value[EXTENSION]
+        rest = {key: value for key, value in message.value.items() if key != EXTENSION}
+        if isinstance(extension, dict) and BREAKS in extension:
+            self._to.break_thought()
+            rest = {key: value for key, value in rest.items() if key not in REASONING}
+        self._message(Node(rest, message.path))
+        self.beyond(message)
 
     # reasoning
 

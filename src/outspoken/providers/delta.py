@@ -18,7 +18,10 @@ from .stream import OWN, ProviderStream
 from .table import PROVIDERS, content_format
 
 _TAGGED = "minimax"
-_TAGS = re.compile(r"<(?:think|tink)[a-z]*(?:_never_used_\w+)?\b[^<>]{0,80}>|<\|im_start\|>thinking", re.IGNORECASE)
+#: the opening tags that the grammar of that content has
+_TAGS = re.compile(
+    r"<th?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>|<\|im_start\|>thinking", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -57,6 +60,8 @@ class LLMResponseParser:
         self._provider = ""
         self.thinking = self.text = ""
         self.tool_calls: list[dict[str, Any]] = []
+        #: the same by their numbers: a call that breaks off in its name is never announced, but counts
+        self._calls: dict[int, dict[str, Any]] = {}
 
     def parse_openai(self, delta: Any) -> ParsedDelta:
         """The delta of a chunk, the choice it is in, or the chunk; as a dict or an object of an SDK."""
@@ -104,8 +109,8 @@ class LLMResponseParser:
                     self._call(made, index, {"id": id, "type": "function"}, name=name, arguments="")
                 case ToolCallDelta(index, arguments):
                     self._call(made, index, {}, arguments=arguments)
-                case ToolCallEnd(index, call) | ToolCallUnfinished(index, call) if index < len(self.tool_calls):
-                    self.tool_calls[index]["status"] = call.status
+                case ToolCallEnd(index, call) | ToolCallUnfinished(index, call) if index in self._calls:
+                    self._calls[index]["status"] = call.status
                 case Finished():
                     made.is_complete = True
                 case _:
@@ -118,9 +123,10 @@ class LLMResponseParser:
         """A fragment of a call: in the delta, and in the whole."""
         made.tool_calls.append({"index": index, **head, "function": dict(function)})
         if head:
-            self.tool_calls.append({"index": index, **head, "function": dict(function)})
+            self._calls[index] = {"index": index, **head, "function": dict(function)}
+            self.tool_calls.append(self._calls[index])
         else:
-            self.tool_calls[index]["function"]["arguments"] += function["arguments"]
+            self._calls[index]["function"]["arguments"] += function["arguments"]
 
 
 def _wrapped(chunk: Any) -> Any:

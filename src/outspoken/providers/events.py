@@ -28,7 +28,7 @@ class RefusalDelta:
 
 @dataclass(slots=True)
 class ReasoningSigned:
-    """The signature of the reasoning block that was sent last, or a block that came encrypted (`redacted`).
+    """The signature of the reasoning block that is open or was the last, or a block that came encrypted (`redacted`).
 
     With Gemini also that of a text or a call, right behind it.
     """

@@ -3,7 +3,8 @@
 Each protocol has an `Exporter`. It takes events in order and gives the parts that a server sends, as plain dicts; the
 functions of its module (`to_openai_chunks` and so on) run one over a whole stream. What all protocols have in common is
 decided here: when a response begins, which calls are announced and with which ids, why it ends, and what becomes of
-that which a protocol has no word for (the extension `outspoken`).
+that which a protocol has no word for: the extension `outspoken` has lists under `payloads`, `actions`, `unfinished`
+(calls), `unfinished_actions` and `signatures`, each item with its `index`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from .events import (
     UsageReported,
 )
 from .out_whole import retold
+from .reading import EXTENSION as EXTENSION
 from .replies import FinishReason, ProviderError, Usage
 
 if TYPE_CHECKING:
@@ -37,10 +39,6 @@ if TYPE_CHECKING:
 
 #: One chunk, event or part of a protocol, as it is written as JSON.
 Part = dict[str, Any]
-
-#: The key of what a protocol has no word for: lists under `payloads`, `actions`, `unfinished` (calls),
-#: `unfinished_actions` and `signatures`, each item with its `index`.
-EXTENSION = "outspoken"
 
 
 @dataclass(slots=True)
@@ -96,7 +94,7 @@ class Exporter:
         self._ids: set[str] = set()
         self._cut: list[ToolCall | Action] = []
         self._reply: Reply | None = None
-        self._begun = self._ended = False
+        self._begun = self._ended = self._thinks = False
         self._block: str | None = None
         self._out: list[Part] = []
 
@@ -118,6 +116,11 @@ class Exporter:
         return self._model or ""
 
     @property
+    def unfinished(self) -> bool:
+        """Is a call or an action unfinished?"""
+        return bool(self._cut) or any(call.open for call in self.sent)
+
+    @property
     def reason(self) -> FinishReason:
         """Why the response ends, as a client has to see it.
 
@@ -130,7 +133,7 @@ class Exporter:
         if given in ("content_filter", "refusal"):
             return given
         cut = self._reply is None or (given is None and self._reply.status == "truncated")
-        if cut or self._cut or any(call.open for call in self.sent):
+        if cut or self.unfinished:
             return "length"
         if given in ("length", "pause", "error"):
             return given
@@ -172,10 +175,7 @@ class Exporter:
         """All parts of a reply that is all there. What is unfinished in it is in the extension only."""
         parts: list[Part] = []
         for event in retold(reply):
-            if event is None:
-                self._switch(None)
-            else:
-                parts += self.feed(event)
+            parts += self.feed(event)
         return parts
 
     def _tell(self, event: ProviderEvent) -> None:
@@ -184,16 +184,16 @@ class Exporter:
                 self._switch("text")
                 self._text(event.text)
             case said.ReasoningDelta() if event.text:
-                self._switch("reasoning")
+                self._think()
                 self._reasoning(event.text)
+            case said.ReasoningEnd():
+                self._thought()
             case RefusalDelta() if event.text:
                 self._switch("refusal")
                 self.refusal += event.text
                 self._refusal(event.text)
             case ReasoningSigned():
-                self._switch(None if event.redacted else "reasoning")
-                self._signed(event.signature, event.redacted)
-                self._switch(None)
+                self._sign(event)
             case said.PayloadParsed():
                 self._extra("payloads", event.payload.model_dump(mode="json", include={"type", "data", "status"}))
             case said.ActionText():
@@ -291,12 +291,13 @@ class Exporter:
                 cut: Part = {"name": call.name, "arguments": call.text, "status": "truncated"}
                 self._extra("unfinished", {**cut, "id": call.id, "call": call.position})
                 self._call_cut(call, "truncated")
+        self._thought()
         self._switch(None)
         self._ended = True
         self._finale()
 
     def _switch(self, kind: str | None) -> None:
-        """Close the block that is open, unless it is of this kind, and open one of this kind."""
+        """Close the text or refusal that is open, unless it is of this kind, and open one of this kind."""
         if self._block == kind:
             return
         if self._block is not None:
@@ -304,6 +305,30 @@ class Exporter:
         self._block = kind
         if kind is not None:
             self._open_block(kind)
+
+    def _sign(self, event: ReasoningSigned) -> None:
+        """A signature is that of the block that is open; where none is, it is a block without text."""
+        alone = not self._thinks
+        if event.redacted:
+            self._switch(None)
+        else:
+            self._think()
+        self._signed(event.signature, event.redacted)
+        if alone:
+            self._thought()
+
+    def _think(self) -> None:
+        """Open a block of reasoning, unless one is open: it goes on, whatever comes between, until it ends."""
+        if not self._thinks:
+            self._switch(None)
+            self._thinks = True
+            self._open_block("reasoning")
+
+    def _thought(self) -> None:
+        """Close the block of reasoning that is open."""
+        if self._thinks:
+            self._thinks = False
+            self._close_block("reasoning")
 
     def _drain(self) -> list[Part]:
         parts, self._out = self._out, []

@@ -1,9 +1,9 @@
 """Anthropic's messages, whole and as events.
 
-https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index and may be open at once; text and thinking
-never are. There is no sign that a block is unfinished but the `stop_reason`, "max_tokens", and `outspoken.unfinished`
-of the `message_delta`. Anthropic's clients read the pieces of an input as they come and raise where they can be no
-JSON, so of a call that is no JSON only what could still be JSON is sent; all of it is in the extension.
+https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index and may be open at once. There is no sign
+that a block is unfinished but the `stop_reason`, "max_tokens", and `outspoken.unfinished` of the `message_delta`.
+Anthropic's clients read the pieces of an input as they come and raise where they can be no JSON, so of a call that is
+no JSON only what could still be a JSON object is sent; all of it is in the extension.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class AnthropicEvents(Exporter):
     def __init__(self, **common: Any) -> None:
         super().__init__(**common)
         self._next = 0
-        self._open = 0
+        self._open = self._thinking = 0
         self._uses: dict[int, tuple[int, JsonScanner]] = {}
         self._ended_uses: set[int] = set()
 
@@ -93,23 +93,23 @@ class AnthropicEvents(Exporter):
         if kind == "text":
             self._open = self._start({"type": "text", "text": ""})
         elif kind == "reasoning":
-            self._open = self._start({"type": "thinking", "thinking": "", "signature": ""})
+            self._thinking = self._start({"type": "thinking", "thinking": "", "signature": ""})
 
     def _close_block(self, kind: str) -> None:
         if kind != "refusal":
-            self._event("content_block_stop", index=self._open)
+            self._event("content_block_stop", index=self._thinking if kind == "reasoning" else self._open)
 
     def _text(self, text: str) -> None:
         self._delta(self._open, type="text_delta", text=text)
 
     def _reasoning(self, text: str) -> None:
-        self._delta(self._open, type="thinking_delta", thinking=text)
+        self._delta(self._thinking, type="thinking_delta", thinking=text)
 
     def _signed(self, signature: str, redacted: bool) -> None:
         if redacted:
             self._event("content_block_stop", index=self._start({"type": "redacted_thinking", "data": signature}))
         else:
-            self._delta(self._open, type="signature_delta", signature=signature)
+            self._delta(self._thinking, type="signature_delta", signature=signature)
 
     def _call_start(self, call: Sent) -> None:
         index = self._start({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
@@ -117,13 +117,18 @@ class AnthropicEvents(Exporter):
 
     def _call_delta(self, call: Sent, arguments: str) -> None:
         index, scanner = self._uses[call.position]
-        if call.position in self._ended_uses:
+        if call.position in self._ended_uses or not self._is_object(call):
             return
         read, ended = scanner.feed(arguments, 0)
         if ended or scanner.broken:
             self._ended_uses.add(call.position)
         if read:
             self._delta(index, type="input_json_delta", partial_json=arguments[:read])
+
+    def _is_object(self, call: Sent) -> bool:
+        """Are the arguments an object, as far as they came? The clients raise on the beginning of a bare word."""
+        first = next((piece for piece in call.arguments if piece.strip()), "")
+        return first.lstrip()[:1] in ("", "{")
 
     def _call_end(self, call: Sent, arguments: dict[str, Any]) -> None:
         self._event("content_block_stop", index=self._uses[call.position][0])
@@ -188,7 +193,7 @@ def to_anthropic(
             case "content_block_start":
                 whole["content"].append(part["content_block"])
             case "content_block_delta":
-                _grow(whole["content"][-1], part["delta"])
+                _grow(whole["content"][part["index"]], part["delta"])
             case "message_delta":
                 whole |= part["delta"] | {key: part[key] for key in ("usage", EXTENSION) if key in part}
             case "error":

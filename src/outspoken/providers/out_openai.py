@@ -11,6 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .out import EXTENSION, Exporter, Part, Sent, atold, told
+from .reading import BREAKS
 
 if TYPE_CHECKING:
     from outspoken.replies import Reply
@@ -46,7 +47,9 @@ class OpenAIChunks(Exporter):
         super().__init__(**common)
         self._index, self._include_usage = index, include_usage
         self.reasoning_field = reasoning_field
-        self._gap: str | None = None
+        #: how many blocks of reasoning there are, and whether one begins
+        self._thoughts = 0
+        self._gap = False
 
     @property
     def _seed(self) -> str:
@@ -80,12 +83,16 @@ class OpenAIChunks(Exporter):
 
     def _open_block(self, kind: str) -> None:
         """Blocks of reasoning are one string here, with a blank line between them, as in `Reply.reasoning`."""
-        if kind == "reasoning" and self._gap == "":
-            self._gap = "\n\n"
+        if kind == "reasoning":
+            self._gap = self._thoughts > 0
 
     def _reasoning(self, text: str) -> None:
-        self._chunk({self.reasoning_field: (self._gap or "") + text})
-        self._gap = ""
+        if self._gap:
+            mark = {"index": self._thoughts - 1, "kind": "reasoning"}
+            self._chunk({self.reasoning_field: "\n\n", EXTENSION: {BREAKS: [mark]}})
+        self._thoughts += self._gap or not self._thoughts
+        self._gap = False
+        self._chunk({self.reasoning_field: text})
 
     def _refusal(self, text: str) -> None:
         self._chunk({"refusal": text})

@@ -44,6 +44,7 @@ class ResponsesEvents(Exporter):
         self._number = 0
         self._output: list[Part] = []
         self._item: _Item | None = None
+        self._thinking: _Item | None = None
         self._items: dict[int, _Item] = {}
 
     def _event(self, type: str, **fields: Any) -> None:
@@ -115,7 +116,7 @@ class ResponsesEvents(Exporter):
 
     def _open_block(self, kind: str) -> None:
         if kind == "reasoning":
-            self._item = self._add_item("rs", type="reasoning", summary=[], content=[])
+            self._thinking = self._add_item("rs", type="reasoning", summary=[], content=[])
             return
         if self._item is None:
             self._item = self._add_item("msg", type="message", role="assistant", content=[])
@@ -125,7 +126,7 @@ class ResponsesEvents(Exporter):
             self._add_part(self._item, {"type": "refusal", "refusal": ""})
 
     def _close_block(self, kind: str) -> None:
-        item = self._item
+        item = self._thinking if kind == "reasoning" else self._item
         if item is None:
             return
         if kind == "text":
@@ -136,31 +137,37 @@ class ResponsesEvents(Exporter):
             if item.data["content"]:
                 self._end_part(item, "text", "response.reasoning_text.done")
             self._end_item(item)
-            self._item = None
+            self._thinking = None
 
-    def _more(self, type: str, text: str, **fields: Any) -> None:
-        if self._item is not None:
-            self._item.pieces.append(text)
-            self._event(type, **self._about(self._item), delta=text, **fields)
+    def _more(self, item: _Item | None, type: str, text: str, **fields: Any) -> None:
+        if item is not None:
+            item.pieces.append(text)
+            self._event(type, **self._about(item), delta=text, **fields)
 
     def _text(self, text: str) -> None:
-        self._more("response.output_text.delta", text, logprobs=[])
+        self._more(self._item, "response.output_text.delta", text, logprobs=[])
 
     def _refusal(self, text: str) -> None:
-        self._more("response.refusal.delta", text)
+        self._more(self._item, "response.refusal.delta", text)
 
     def _reasoning(self, text: str) -> None:
-        if self._item is not None and not self._item.data["content"]:
-            self._add_part(self._item, {"type": "reasoning_text", "text": ""})
-        self._more("response.reasoning_text.delta", text)
+        item = self._thinking
+        if item is not None:
+            self._begin_thought(item)
+        self._more(item, "response.reasoning_text.delta", text)
+
+    def _begin_thought(self, item: _Item) -> None:
+        if not item.data["content"]:
+            self._add_part(item, {"type": "reasoning_text", "text": ""})
 
     def _signed(self, signature: str, redacted: bool) -> None:
         if redacted:
             item = self._add_item("rs", type="reasoning", summary=[], content=[])
             item.data["encrypted_content"] = signature
             self._end_item(item)
-        elif self._item is not None:
-            self._item.data["encrypted_content"] = signature
+        elif self._thinking is not None:
+            self._thinking.data["encrypted_content"] = signature
+            self._begin_thought(self._thinking)  # an item without any part is one that came encrypted
 
     # calls
 
@@ -196,7 +203,7 @@ class ResponsesEvents(Exporter):
         response["usage"] = usage_object(self.usage) if self.usage else None
         if self.error is not None:
             response |= {"status": "failed", "error": error_object(self.error)}
-        elif reason in _INCOMPLETE or (reason == "refusal" and not self.refusal):
+        elif reason in _INCOMPLETE or (reason == "refusal" and (self.unfinished or not self.refusal)):
             why = _INCOMPLETE.get(reason, "content_filter")
             response |= {"status": "incomplete", "incomplete_details": {"reason": why}}
         if self.extras:

@@ -50,6 +50,7 @@ class VercelParts(Exporter):
         super().__init__(**common)
         self._dynamic: Part = {"dynamic": True} if dynamic else {}
         self._blocks = 0
+        self._open: dict[str, str] = {}
         self._signature: Part = {}
 
     def _part(self, type: str, **fields: Any) -> None:
@@ -61,25 +62,32 @@ class VercelParts(Exporter):
 
     def _open_block(self, kind: str) -> None:
         if kind != "refusal":
-            self._part(f"{kind}-start", id=str(self._blocks))
+            self._open[kind] = str(self._blocks)
+            self._blocks += 1
+            self._part(f"{kind}-start", id=self._open[kind])
 
     def _close_block(self, kind: str) -> None:
         if kind != "refusal":
-            self._part(f"{kind}-end", id=str(self._blocks), **self._signature)
-            self._signature = {}
-            self._blocks += 1
+            signature: Part = self._signature if kind == "reasoning" else {}
+            self._part(f"{kind}-end", id=self._open[kind], **signature)
+            if signature:
+                self._signature = {}
 
     def _text(self, text: str) -> None:
-        self._part("text-delta", id=str(self._blocks), delta=text)
+        self._part("text-delta", id=self._open["text"], delta=text)
 
     def _reasoning(self, text: str) -> None:
-        self._part("reasoning-delta", id=str(self._blocks), delta=text)
+        self._part("reasoning-delta", id=self._open["reasoning"], delta=text)
 
     def _signed(self, signature: str, redacted: bool) -> None:
-        self._signature = {"providerMetadata": {EXTENSION: {"signature": signature, "redacted": redacted}}}
-        if redacted:
-            self._open_block("reasoning")
-            self._close_block("reasoning")
+        about: Part = {"providerMetadata": {EXTENSION: {"signature": signature, "redacted": redacted}}}
+        if not redacted:
+            self._signature = about
+            return
+        id = str(self._blocks)
+        self._blocks += 1
+        self._part("reasoning-start", id=id)
+        self._part("reasoning-end", id=id, **about)
 
     def _call_start(self, call: Sent) -> None:
         self._part("tool-input-start", toolCallId=call.id, toolName=call.name, **self._dynamic)

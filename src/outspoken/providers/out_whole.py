@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from outspoken.replies import Reply, Segment
 
 
-def retold(reply: Reply) -> Iterator[ProviderEvent | None]:
-    """The events of a reply, and None where a block ends; what is unfinished is in the `Done` at the end only."""
+def retold(reply: Reply) -> Iterator[ProviderEvent]:
+    """The events of a reply; what is unfinished is in the `Done` at the end only."""
     if isinstance(reply, ProviderReply):
         yield Started(reply.id, reply.model)
         if reply.usage is not None:
@@ -25,13 +25,15 @@ def retold(reply: Reply) -> Iterator[ProviderEvent | None]:
     signatures = sorted(reply.signatures, key=_segment) if isinstance(reply, ProviderReply) else []
     calls = 0
     for number, segment in enumerate(reply.segments):
+        while signatures and signatures[0].redacted and signatures[0].segment <= number:
+            yield ReasoningSigned(signatures.pop(0).data, redacted=True)
         yield from _events(segment, calls)
         calls += segment.kind == "tool_call"
         while signatures and signatures[0].segment <= number:
             found = signatures.pop(0)
             yield ReasoningSigned(found.data, found.redacted)
         if segment.kind == "reasoning":
-            yield None
+            yield said.ReasoningEnd()
     for found in signatures:
         yield ReasoningSigned(found.data, found.redacted)
     if isinstance(reply, ProviderReply):

@@ -79,7 +79,7 @@ class Parts:
         self.started()
         for other in list(self._ending.values()):
             if other.ended or not block.aside:
-                self.finish(other, "stop" if other.kind == "call" else None)
+                self._complete(other)
         block.place = len(self._blocks)
         self._blocks.append(block)
         self._opened[id(block)] = block
@@ -104,6 +104,13 @@ class Parts:
         block.ended = True
         self._ending[id(block)] = block
 
+    def _complete(self, block: Block) -> None:
+        """What ended is complete, now or when it has had its turn."""
+        if block.live:
+            self.finish(block, "stop" if block.kind == "call" else None)
+        else:
+            block.over = True
+
     def finish(self, block: Block, reason: str | None) -> None:
         """A part is complete; the next one of its kind has its turn."""
         if not block.live:
@@ -116,10 +123,14 @@ class Parts:
             turn.remove(block)
             if turn and not turn[0].live:
                 turn[0].begin()
+                if turn[0].over:
+                    self.finish(turn[0], None)
 
     def settle(self, reason: str | None, *, told: bool = False) -> None:
         """Everything that is open ends here. All calls but the last are whole where the provider `told` of an end."""
         last = self._blocks[-1] if self._blocks else None
         for block in list(self._opened.values()):
+            if block.done:
+                continue  # it had waited for one that ended here
             whole = block.kind == "call" and block is not last and (block.ended or told)
             self.finish(block, "stop" if whole else reason)

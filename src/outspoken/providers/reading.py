@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from outspoken.replies import STATUSES, Status
 from outspoken.values import to_json
 
 from .assembly import Assembly
 from .nodes import Node, shown
 from .replies import ProviderError
+
+#: The key of what a protocol has no word for, in answers that were written here; see `out.py`.
+EXTENSION = "outspoken"
+#: In it, says of a blank line of reasoning that it stands between two blocks.
+BREAKS = "breaks"
 
 
 class Reader:
@@ -20,6 +26,23 @@ class Reader:
     def read(self, node: Node) -> None:
         """Read one object. Raises ProviderFormatError where it is none of the API's."""
         raise NotImplementedError
+
+    def beyond(self, node: Node) -> None:
+        """What stands in the extension of an answer that this library wrote: payloads, and signatures.
+
+        Unfinished calls and actions are left out: they cannot be told from what the provider's own end says of them.
+        """
+        found = node.value.get(EXTENSION)
+        if not isinstance(found, dict):
+            return
+        extension = Node(found, EXTENSION)
+        for item in extension.nodes("payloads"):
+            status = item.text("status")
+            if item.has("type", "data"):
+                known: Status = status if status in STATUSES else "ok"
+                self._to.other(item.text("type") or "payload", item.get("data"), aside=True, status=known)
+        for item in extension.nodes("signatures"):
+            self._to.sign(item.text("data"), redacted=bool(item.get("redacted")))
 
     def end(self) -> None:
         """The response has ended. What a reader still collects is kept as far as it came."""

@@ -66,6 +66,8 @@ class Responses(Reader):
         to.started(response.text("id"), response.text("model"))
         for index, item in enumerate(response.nodes("output")):
             self._item(index, item, done=ended)
+        if ended:
+            self.beyond(response)
         usage = response.node("usage")
         if usage is not None:
             to.usage(usage_of(usage, RESPONSES))
@@ -164,12 +166,13 @@ class Responses(Reader):
 
     def _thoughts(self, index: int, item: Node) -> None:
         """A reasoning item: its summary, its text, and what is encrypted of it."""
-        last = None
+        last, parts = None, 0
         for field, count in (("summary", "summary_index"), ("content", "content_index")):
             for place, part in enumerate(item.nodes(field)):
                 key = (index, count, place)
                 text = part.text("text")
                 self._whole("reasoning", key, text)
                 last = key if text else last
+                parts += 1
         data = item.text("encrypted_content")
-        self._to.sign(data, last or (index,), redacted=last is None)
+        self._to.sign(data, last or (index,), redacted=not parts)

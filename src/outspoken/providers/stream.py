@@ -138,6 +138,8 @@ class ProviderStream:
     def _take(self, name: str, node: Node) -> None:
         error = find_error(node) if name == "error" or (self._reader is None and node.get("error")) else None
         if error is not None and not node.has("choices", "output"):
+            if self._reader is not None:
+                self._reader.beyond(node)
             self._to.failed(error)
             return
         if self._reader is None:

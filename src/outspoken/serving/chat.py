@@ -11,7 +11,7 @@ from typing import Any, cast
 from outspoken.errors import OutspokenError
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.framing import Framer
-from outspoken.providers.out import Part
+from outspoken.providers.out import EXTENSION, Part
 from outspoken.providers.out_openai import OpenAIChunks, to_openai
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.settings import Settings
@@ -80,7 +80,8 @@ class Telling:
         if not isinstance(message, dict):
             raise Refusal(502, "a choice of the upstream's answer has no `message`", "bad_upstream_response")
         message = cast("dict[str, Any]", message)
-        single = body | {"choices": [{**choice, "index": 0}]}
+        read = {key: value for key, value in message.items() if key != EXTENSION}  # which goes through
+        single = body | {"choices": [{**choice, "index": 0, "message": read}]}
         reply = parse_response(single, "openai", self.format, tools=self.tools, settings=self.limits)
         told = to_openai(
             reply,
@@ -125,7 +126,8 @@ class _Choice:
         if any(delta.get(key) for key in _NATIVE):
             self.exporter.reasoning_field = self._telling.field(delta)
         parts: list[Part] = []
-        for event in self.stream.feed(chunk | {"choices": [{**choice, "index": 0}], "usage": None}):
+        read = {key: value for key, value in delta.items() if key != EXTENSION}  # which goes through
+        for event in self.stream.feed(chunk | {"choices": [{**choice, "index": 0, "delta": read}], "usage": None}):
             self.finished = self.finished or isinstance(event, Finished)
             if not isinstance(event, Failed):
                 parts += self.exporter.feed(event)
