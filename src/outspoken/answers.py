@@ -49,7 +49,8 @@ class AnswerBuilder(CallBuilder):
         frame = self.frames[-1]
         if self.header.answer and self.is_answer(frame) and frame.typed is None:
             self._begin_answer(frame, island.begun)
-            island.scanner.lenient = True
+            if not island.scanner.translates:
+                island.scanner.lenient = True
 
     def _begin_answer(self, frame: Frame, start: int, *, is_bare: bool = False) -> None:
         frame.typed = AnswerText(start, is_bare=is_bare)

@@ -9,6 +9,7 @@ class Translated:
     #: it tells at once where it can be read no longer, and what it hands on is JSON
     tells = translates = True
     plain = None
+    lenient = False
     held = 0
 
     def __init__(self) -> None:
