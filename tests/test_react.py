@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Event, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
+from outspoken import Event, ProviderStream, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -269,6 +269,19 @@ def test_observations_of_the_model_are_kept_as_reasoning() -> None:
     assert (reply.reasoning, reply.text) == ("Nothing.\n\nThen home.", "Home.")
     assert codes(reply) == ["invented-result"]
     assert codes(at_every_split("Action: look\nAction Input: here\nObservation:", "react")) == []
+
+
+def test_answers_in_what_a_provider_sends_stream_too() -> None:
+    stream = ProviderStream("openai", format="react_json")
+    chunks = [
+        {"choices": [{"delta": {"content": piece}}]} for piece in (f"Action: {ANSWER}", '"Home, \\ud83e', '\\udde5."}')
+    ]
+    shown = ["".join([e.text for e in stream.feed(chunk) if isinstance(e, TextDelta)]) for chunk in chunks]
+    assert shown == ["", "Home, ", "🧥."]
+    stream.close()
+    reply = stream.reply
+    assert reply is not None
+    assert (reply.text, reply.tool_calls, reply.final_answer_streamed) == ("Home, 🧥.", [], True)
 
 
 def test_answers_in_detected_formats_stream_too() -> None:

@@ -121,7 +121,8 @@ def still_open(step: Any, buffer: str, at: int, start: int, group: int) -> int |
     if step.ranks is not None:
         group = step.ranks[group]
     for rival, own in step.rivals:
-        found = rival.search(buffer, at, partial=True)
+        # a search would rather find a whole match further on
+        found = (rival.match if at == start else rival.search)(buffer, at, partial=True)
         if found is not None and found.partial and (found.start(), own) < (start if first is None else first, group):
             first = found.start()
     return first
