@@ -46,8 +46,8 @@ class AnswerBuilder(CallBuilder):
 
     def begin_value(self, island: Island) -> None:
         """The value of an argument begins, of which a part has come. An answer goes on over bare line breaks."""
-        frame = self.frames[-1]
-        if self.header.answer and self.is_answer(frame) and frame.typed is None:
+        frame = self.frames[-1] if self.header.answer and self.frames else None
+        if frame is not None and self.is_answer(frame) and frame.typed is None:
             self._begin_answer(frame, island.begun)
             if not island.scanner.translates:
                 island.scanner.lenient = True
