@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Event, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
+from outspoken import Event, ProviderStream, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -152,6 +152,95 @@ def test_json_in_a_thought_is_thought() -> None:
     assert [call.name for call in reply.tool_calls] == ["look"]
 
 
+NAME_KEYS = ("action", "tool", "tool_name", "name", "function", "Action")
+INPUT_KEYS = ("action_input", "tool_input", "input", "arguments", "parameters", "args", "Tool_Input")
+
+
+@pytest.mark.parametrize("key", NAME_KEYS)
+def test_names_and_inputs_under_any_key_in_any_order(key: str) -> None:
+    for other in INPUT_KEYS:
+        name, given = f'"{key}": " look "', f'"{other}": {{"at": "sea"}}'
+        more = '"thought": "so", "id": "1"'
+        for keys in ((name, given), (given, name), (more, name, given), (given, more, name)):
+            reply = parse(f"Action: {{{', '.join(keys)}}}", "react_json")
+            assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})], keys
+
+
+def test_of_two_names_the_first_counts() -> None:
+    """Since it was sent by the time that the second comes."""
+    reply = at_every_split('Action: {"tool": "look", "action": "peek", "args": 1, "action_input": 2}')
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"$1": 1})]
+    assert codes(reply) == ["unread-entry", "unread-entry"]
+
+
+CALL = '{"action": "look", "action_input": {"at": "sea"}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Action:\n```\n{CALL}\n```",
+        f"```JSON\n{CALL}\n```",
+        f"Action: ```jSon\n{CALL}```",
+        f"```json5\n{CALL}\n```",
+        f"Thought: so.\n```tool_code\n[{CALL}]\n```",
+        f"Action: [{CALL}]",
+        f"[ {CALL} ]",
+        f"Thought 1: so.\nAction 1: {CALL}",
+        'Action: {"tool_calls": [{"name": "look", "arguments": {"at": "sea"}}]}',
+        'Action: {"Tool_Calling": {"name": "look", "arguments": {"at": "sea"}}}',
+        '```\n{"tool_calls": {"tool": "look", "args": {"at": "sea"}}}\n```',
+        'Action: {"type": "function", "function": {"name": "look", "arguments": "{\\"at\\": \\"sea\\"}"}}',
+    ],
+)
+def test_what_may_stand_round_an_action(text: str) -> None:
+    reply = at_every_split(text)
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})]
+    assert (reply.status, codes(reply), reply.text) == ("ok", [], "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Like so:\n```json\n{"type": "object", "properties": {}}\n```\nClear?',
+        'Action:\n```\n{"city": "Oban"}\n```\n',
+        '```json\n[{"type": "a"}, {"type": "b"}]\n```',
+        'Action: [{"type": "a"}] and so on',
+        'Action: {"tool_calls": [{"type": "a"}]} and so on',
+        '{"action_input": "x"} and so on',
+    ],
+)
+def test_what_stands_round_no_action_is_text(text: str) -> None:
+    reply = at_every_split(text)
+    assert ([segment.kind for segment in reply.segments], reply.text, codes(reply)) == (["text"], text, [])
+
+
+def test_text_beside_an_action_in_a_fence() -> None:
+    reply = at_every_split(f'```\n{CALL}\n{{"type": 5}}\n```\nClear?')
+    assert [segment.kind for segment in reply.segments] == ["tool_call", "text", "text"]
+    assert [segment.text for segment in reply.segments if isinstance(segment, Text)] == ['{"type": 5}', "Clear?"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Action: {"action": "look", "action_input": {"at": "the "sea" side"}}',
+        'Action: look\nAction Input: {"at": "the "sea" side"}',
+        'Action: look\nAction Input: {"at": "the "sea" side"}\nObservation:',
+    ],
+)
+def test_bare_quotes_in_an_object_that_nothing_closes(text: str) -> None:
+    reply = at_every_split(text, "react_json" if '"action"' in text else "react")
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": 'the "sea" side'})]
+    assert (reply.status, codes(reply), reply.text) == ("repaired", ["bare-quote"], "")
+
+
+def test_an_input_keeps_no_white_space_at_its_end() -> None:
+    for end in ("", "\n", "\n\nThought: so.", "\nObservation 1: none"):
+        reply = at_every_split(f"Action 1: look\nAction Input 1: out to sea{end}", "react")
+        assert [call.arguments for call in reply.tool_calls] == [{"$1": "out to sea"}]
+
+
 def test_adjacent_roots_are_all_kept() -> None:
     roots = "".join([f'{{"action": "{name}", "action_input": {{}}}}' for name in "abc"])
     assert [call.name for call in at_every_split(roots).tool_calls] == ["a", "b", "c"]
@@ -180,6 +269,19 @@ def test_observations_of_the_model_are_kept_as_reasoning() -> None:
     assert (reply.reasoning, reply.text) == ("Nothing.\n\nThen home.", "Home.")
     assert codes(reply) == ["invented-result"]
     assert codes(at_every_split("Action: look\nAction Input: here\nObservation:", "react")) == []
+
+
+def test_answers_in_what_a_provider_sends_stream_too() -> None:
+    stream = ProviderStream("openai", format="react_json")
+    chunks = [
+        {"choices": [{"delta": {"content": piece}}]} for piece in (f"Action: {ANSWER}", '"Home, \\ud83e', '\\udde5."}')
+    ]
+    shown = ["".join([e.text for e in stream.feed(chunk) if isinstance(e, TextDelta)]) for chunk in chunks]
+    assert shown == ["", "Home, ", "🧥."]
+    stream.close()
+    reply = stream.reply
+    assert reply is not None
+    assert (reply.text, reply.tool_calls, reply.final_answer_streamed) == ("Home, 🧥.", [], True)
 
 
 def test_answers_in_detected_formats_stream_too() -> None:

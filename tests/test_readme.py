@@ -39,7 +39,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 EXAMPLES = {
     f"{path.parent.name if path != README else 'top'}-{number}": block
-    for path in (README, NOTATION, SOURCE, PROVIDERS, PAYLOADS)
+    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 
@@ -56,7 +56,7 @@ def test_an_example_prints_what_it_says(name: str) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 6
-    assert all(len(blocks(path, "python")) >= 1 for path in (README, NOTATION, SOURCE, PROVIDERS, PAYLOADS))
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS))
 
 
 def test_the_first_example_is_short() -> None:

@@ -49,7 +49,8 @@ class AnswerBuilder(CallBuilder):
         frame = self.frames[-1] if self.header.answer and self.frames else None
         if frame is not None and self.is_answer(frame) and frame.typed is None:
             self._begin_answer(frame, island.begun)
-            island.scanner.lenient = True
+            if not island.scanner.translates:
+                island.scanner.lenient = True
 
     def _begin_answer(self, frame: Frame, start: int, *, is_bare: bool = False) -> None:
         frame.typed = AnswerText(start, is_bare=is_bare)
@@ -102,7 +103,7 @@ class AnswerBuilder(CallBuilder):
         typed: Any = frame.typed
         rest = said[len(typed.sent) :]
         if rest:
-            typed.sent = said
+            typed.complete(said)
             self._say(typed.event(self.acted, rest))
 
     def _say(self, event: Any) -> None:
@@ -113,7 +114,7 @@ class AnswerBuilder(CallBuilder):
     def begins(self) -> int | None:
         """Where the first segment begins, be it an answer that is still coming."""
         found = super().begins()
-        coming = (f.typed.begun for f in self.frames if isinstance(f.typed, AnswerText) and f.typed.sent)
+        coming = (f.typed.begun for f in self.frames if isinstance(f.typed, AnswerText) and f.typed.has_sent)
         return found if found is not None else next(coming, None)
 
     # its end
@@ -162,7 +163,7 @@ class AnswerBuilder(CallBuilder):
         self.worsen(status)
         self.take_repairs()
         held = typed.held
-        if typed.sent:
+        if typed.has_sent:
             self.answered = True
             span = frame.content_span if frame.content_span[1] else (typed.begun, end - len(held))
             self.segments.append(construct(Text, {"kind": "text", "text": typed.sent, "span": span}))

@@ -303,7 +303,7 @@ class LaneSource(LaneOperations):
         if trimmed and marked:
             lead = (f"b = piece.lstrip({BLANK!r})", "a += len(piece) - len(b)", "piece = b")
             self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
-        if trimmed and not ends:
+        if trimmed and (not ends or role == "ARG_VALUE"):
             self._put(f"piece = piece.rstrip({BLANK!r})")
         if role == "ARG_VALUE":
             d = self._top()

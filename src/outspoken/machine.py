@@ -256,7 +256,7 @@ class Machine(Salvager):
                 return
             self._lead = False
         stop = end
-        if role in self._trims and not final:
+        if role in self._trims and (not final or role == "ARG_VALUE"):
             stop = start + len(buffer[start:end].rstrip(BLANK))
         if stop > start:
             FREE[role](self.builder, buffer[start:stop], self.base + start, self.base + stop)

@@ -26,6 +26,9 @@ NamedOp = tuple[str, str, int]
 _MAX_BRANCHES = 72
 _MAX_DEPTH = 12
 
+#: what is text for the user when it ends, so that a bare marker behind it is the end of that
+_SHOWN = ("end_code", "end_json", "end_mention", "end_answer")
+
 #: A JSON string without escapes is read as part of a step; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
 
@@ -85,7 +88,8 @@ class Rivals:
         """
         first = None
         for rival, own in self.found:
-            found = rival.search(buffer, at, partial=True)
+            # a search would rather find a whole match further on
+            found = (rival.match if at == start else rival.search)(buffer, at, partial=True)
             if (
                 found is not None
                 and found.partial
@@ -284,8 +288,8 @@ class _Compiler:
             regex = f"(?:{regex})"
         done = taken + tuple([named(op, group, "before_") for op in step.before])
         done += tuple([named(op, group, "") for op in ops])
-        if not done and self._is_outside(step.target):
-            done = (named(("markup", ""), 0, ""),)
+        if not ops and self._is_outside(step.target) and (not done or done[-1][0].endswith(_SHOWN)):
+            done += (named(("markup", ""), 0, ""),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1

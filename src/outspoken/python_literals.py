@@ -229,7 +229,7 @@ class PythonScanner:
     #: its pieces are not handed on before it is complete
     held = 0
     #: whether what it reads is sound is known only when all of it is there
-    broken = tells = False
+    broken = tells = lenient = False
     #: what it reads has to be said in JSON
     translates = True
     plain = None

@@ -144,7 +144,7 @@ class _Search:
         for step in config.markers if free is None else config.ahead:
             if self._json and step.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
-            taken = self._take(step, pos) or (self._take(step, at) if at > pos else None)
+            taken = self._take(step, pos, config) or (self._take(step, at, config) if at > pos else None)
             if taken is not None and step.terminal.short in ("TOOL_NAME", "ARG_NAME") and node.is_mended:
                 sound = step.terminal.short == "ARG_NAME" and not node.is_dropped and self._is_followed(taken)
                 taken = taken if sound else None  # what stands behind damage is no name
@@ -162,7 +162,7 @@ class _Search:
 
     # markers
 
-    def _take(self, step: Transition, pos: int) -> Edge | None:
+    def _take(self, step: Transition, pos: int, config: Config) -> Edge | None:
         """A marker that stands here, sound or nearly so."""
         known, text = matcher(step), self._text
         match = known.regex.match(text, pos)
@@ -176,6 +176,8 @@ class _Search:
             return None
         lead = int(takes_break(step.terminal) and text.startswith("\n", pos))
         if text.startswith(known.written, pos + lead):
+            if self._is_another(step, pos, config):
+                return None
             end = pos + lead + len(known.written)
             return Edge(0, end, step.target, (Taken(step, pos, end, known.written),))
         for damaged in known.damaged:
@@ -184,6 +186,11 @@ class _Search:
                 edit = self._edit(pos, end, step.terminal.canonical, "damaged-marker")
                 return Edge(DAMAGED, end, step.target, (Taken(step, pos, end, known.written, edits=(edit,)),))
         return None
+
+    def _is_another(self, step: Transition, pos: int, config: Config) -> bool:
+        """Is what stands here another marker that is written alike, by what follows it?"""
+        alike = [t for t in config.markers if t.terminal.canonical == step.terminal.canonical]
+        return any(matcher(t).regex.match(self._text, pos) for t in alike)
 
     def _is_followed(self, edge: Edge) -> bool:
         """Does a marker that may follow stand right behind a step?"""

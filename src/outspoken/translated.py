@@ -9,6 +9,7 @@ class Translated:
     #: it tells at once where it can be read no longer, and what it hands on is JSON
     tells = translates = True
     plain = None
+    lenient = False
     held = 0
     #: there are no strings of JSON in it to be lenient about
     lenient = False

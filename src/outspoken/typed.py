@@ -18,20 +18,32 @@ _LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
 class OpenText:
     """What is certain of a text that is being read.
 
-    `sent` is what was certain so far. Of a quoted string, what comes before anything that is not plain is certain: a
-    quote that may or may not end it, an escape that few write. `held` is the part of an escape that has come. `key` is
-    the argument that holds it, `again` says that it was given twice.
+    `sent` is what was certain so far, `has_sent` whether that is anything. Of a quoted string, what comes before
+    anything that is not plain is certain: a quote that may or may not end it, an escape that few write. `held` is the
+    part of an escape that has come. `key` is the argument that holds it, `again` says that it was given twice.
     """
 
-    __slots__ = ("_over", "_quote", "again", "held", "key", "sent")
+    __slots__ = ("_over", "_quote", "_sent", "again", "has_sent", "held", "key")
 
     #: the event that brings more of it
     delta: type[Any] = TextDelta
 
     def __init__(self, key: str) -> None:
         self.key, self.again = key, False
-        self.sent = self.held = self._quote = ""
-        self._over = False
+        self.held = self._quote = ""
+        self._over = self.has_sent = False
+        self._sent: list[str] = []
+
+    @property
+    def sent(self) -> str:
+        """All that was certain so far."""
+        if len(self._sent) > 1:
+            self._sent = ["".join(self._sent)]
+        return self._sent[0] if self._sent else ""
+
+    def complete(self, text: str) -> None:
+        """All of it was sent."""
+        self._sent, self.has_sent = [text], bool(text)
 
     def bare(self, piece: str) -> str:
         """More of a text without quotes. Returns what became certain."""
@@ -79,7 +91,9 @@ class OpenText:
         return self._certain("".join(certain))
 
     def _certain(self, text: str) -> str:
-        self.sent += text
+        if text:
+            self._sent.append(text)
+            self.has_sent = True
         return text
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:

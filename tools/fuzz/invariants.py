@@ -19,15 +19,11 @@ from typing import Any
 from outspoken import (
     Event,
     JsonValue,
-    Payload,
-    Reasoning,
     RenderError,
     Repair,
     Reply,
-    Segment,
     StreamParser,
     Text,
-    ToolCall,
     lanes,
     parse,
     registry,
@@ -39,6 +35,7 @@ from outspoken.vocabulary import FREE_TEXT, ISLANDS
 from .broken import Broken, require
 from .events import FINISHED, check_events
 from .reference import Meaning, opened_before, read, said
+from .segments import check_segment
 
 
 @dataclass(frozen=True)
@@ -115,41 +112,6 @@ def check_repairs(reply: Reply) -> None:
             require(repair in reply.repairs, "repairs", f"{repair} is of a segment, and not of the reply")
 
 
-def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
-    """A segment says what stands at its span, which is `raw`; text in an envelope, answers and reasoning may be JSON
-    strings."""
-    if isinstance(segment, (Text, Reasoning)):
-        require(segment.text, "segments", f"an empty {segment.kind}")
-        if segment.text != raw:
-            # the end of an answer may be cut, or lost
-            free = reply.envelope or any(d.code in ("unclosed-answer", "invalid-answer") for d in reply.diagnostics)
-            says = (free and isinstance(segment, Text)) or _says(segment, reply) == segment.text
-            require(says, "segments", f"{segment.text!r} where {raw!r} stands")
-    elif isinstance(segment, ToolCall):
-        if segment.status in FINISHED:
-            # a lone surrogate that the model wrote as an escape is still one in the text, and no longer in the value
-            value = json.dumps(json.loads(segment.arguments_text), ensure_ascii=False)
-            value = json.loads(re.sub("[\ud800-\udfff]", "\ufffd", value))
-            require(value == segment.arguments, "segments", f"{segment.arguments} of {segment.arguments_text}")
-    elif not isinstance(segment, Payload):
-        require(segment.raw == raw, "segments", f"{segment.raw!r} where {raw!r} stands")
-
-
-def _says(segment: Segment, reply: Reply) -> Any:
-    """What the JSON string at the place of a segment says, with the repairs made there; None where there is none."""
-    start, end = segment.span
-    parts: list[str] = []
-    for repair in sorted(reply.repairs, key=lambda repair: repair.span):
-        if start <= repair.span[0] and repair.span[1] <= segment.span[1]:
-            parts += [reply.raw[start : repair.span[0]], repair.after]
-            start = repair.span[1]
-    try:
-        said = json.loads("".join([*parts, reply.raw[start:end]]))
-        return re.sub("[\ud800-\udfff]", "\ufffd", said) if isinstance(said, str) else said
-    except ValueError:
-        return None
-
-
 def check_written(reply: Reply) -> None:
     """The reply can be written as JSON, and read again."""
     written = reply.model_dump_json()
@@ -174,12 +136,23 @@ def check_nothing_lost(reply: Reply) -> None:
     """What is in no segment is markup of some format, or was noticed."""
     if reply.envelope:
         return
-    noticed = [d.span for d in reply.diagnostics] + [r.span for r in reply.repairs]
+    noticed = [d.span for d in reply.diagnostics] + [r.span for r in reply.repairs] + [*_answers(reply)]
     edges = [0, *[edge for segment in reply.segments for edge in segment.span], len(reply.raw)]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         for match in _WORD.finditer(reply.raw, start, end) if start < end else ():
             held = any(a - _BESIDE <= match.end() and match.start() <= b + _BESIDE for a, b in noticed)
             require(held or _is_markup(reply.raw, *match.span()), "lost", f"{match[0]!r} at offset {match.start()}")
+
+
+def _answers(reply: Reply) -> Iterator[tuple[int, int]]:
+    """The places of objects that are answers: like those of calls, they may have keys that say nothing to the user."""
+    decoder = json.JSONDecoder(strict=False)
+    for segment in reply.segments if reply.final_answer_streamed else ():
+        for brace in re.finditer(r"\{", reply.raw[: segment.span[0]]) if segment.kind in ("text", "json") else ():
+            with suppress(ValueError, RecursionError):
+                _, end = decoder.raw_decode(reply.raw, brace.start())
+                if end > segment.span[1]:
+                    yield brace.start(), end
 
 
 def _is_markup(raw: str, start: int, end: int) -> bool:
@@ -210,6 +183,8 @@ def _markers() -> list[Any]:
     terminals = [t for name in registry.names() for t in registry.automaton(name).tables.terminals.values()]
     markers = [t for t in terminals if t.short not in FREE_TEXT | ISLANDS]
     regexes = [t.regex for t in markers] + [re.escape(t.canonical.strip()) for t in markers if t.canonical.strip()]
+    names = sorted({name for format in registry.names() for name in registry.header(format).answer})
+    regexes += [rf'(?i:"\s{{0,9}}{re.escape(name)}\s{{0,9}}")' for name in names]  # an answer is not called anything
     compiled = [re.compile(regex) for regex in dict.fromkeys(regexes)]
     words = [f"{word}{behind}" for word in _ANY_WORDS for behind in ("", '"', "=", "(")]
     return [regex.finditer for regex in compiled if not any(regex.match(word) for word in words)]

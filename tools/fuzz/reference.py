@@ -201,7 +201,8 @@ class _Reader:
             self.envelope, self.more = True, self.more if frame.more is None else frame.more
             if frame.content >= 0:
                 self.segments[frame.content][0] = "said"
-        self.shown = end
+        # what something unread stands in may still be text, of which it is a part then
+        self.shown = self.shown if kind == "unread" and self.frames else end
 
     def _answer(self, frame: _Frame) -> None:
         """The input of a call that answers the user: a string is text, anything else a JSON value."""
