@@ -233,12 +233,10 @@ class PythonScanner:
     #: what it reads has to be said in JSON
     translates = True
     plain = None
-    __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "lenient", "too_deep")
+    __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:
         self._max = max_depth
-        #: nothing breaks it before it is complete, so there is nothing to be lenient about
-        self.lenient = False
         self._started = self._escaped = self.too_deep = False
         self._quote = ""
         self._quotes = self._width = self.depth = 0

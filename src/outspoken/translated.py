@@ -11,8 +11,6 @@ class Translated:
     plain = None
     lenient = False
     held = 0
-    #: there are no strings of JSON in it to be lenient about
-    lenient = False
 
     def __init__(self) -> None:
         self._said: list[str] = []

@@ -290,7 +290,6 @@ class Assembly(Parts):
             envelope_content="".join(contents) if contents else None,
             final_answer_streamed=any(reply.final_answer_streamed for reply in replies),
             needs_more_work=next((reply.needs_more_work for reply in reversed(envelopes)), None),
-            final_answer_streamed=any(reply.final_answer_streamed for reply in replies),
             provider=self._options.provider,
             id=self.id,
             model=self.model,
