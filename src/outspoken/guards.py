@@ -108,7 +108,7 @@ def _cut(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _beginnings(pattern: str) -> frozenset[tuple[bool, str, Behind]]:
-    """The beginnings of a pattern: does white space lead, and what comes then, one character where it is rare in prose."""
+    """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
     tried = [beginnings(pattern, length) for length in _LENGTHS]
     known = next((found for found in tried if all(text for text, _ in found)), tried[-1])
     found = set[tuple[bool, str, Behind]]()
