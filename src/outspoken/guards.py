@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from .prefixes import Behind, beginnings, prefixes
+from .prefixes import Behind, beginnings, written
 
 #: How many characters of a marker are looked at, fewer where it is spelled in many ways, and of white space before it.
 _LENGTHS, _BLANKS = (6, 3, 1), 11
@@ -33,7 +33,7 @@ def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
     blank = set[_More]()
     for pattern in patterns:
         for led, text, behind in _beginnings(pattern):
-            if not text:
+            if text in ("", " "):
                 return None
             if led:
                 blank.add((text, behind))
@@ -43,11 +43,11 @@ def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
     for char in sorted(firsts):
         more = _following(firsts[char], "", partial=partial)
         alike[more] = alike.get(more, "") + char
-    parts = [f"[{re.escape(chars)}]{more}" for more, chars in sorted(alike.items())]
+    parts = [f"[{written(chars)}]{more}" for more, chars in sorted(alike.items())]
     if blank:
         soon = "".join(sorted({text[0] for text, _ in blank}))
         led, end = _following(blank, _SPACES, partial=partial), r"|\Z" if partial else ""
-        parts.append(rf"\s(?:(?={_SPACES}(?:[{re.escape(soon)}]{end})){led}|\s{{{_BLANKS + 1}}})")
+        parts.append(rf"\s(?:(?={_SPACES}(?:[{written(soon)}]{end})){led}|\s{{{_BLANKS + 1}}})")
     return "|".join(parts)
 
 
@@ -98,24 +98,17 @@ def _texts(texts: list[str], *, partial: bool) -> str:
     if "" in texts:
         return ""
     short = [text for text in texts if not any(text != other and text.startswith(other) for other in texts)]
-    written = [_cut(text) if partial else re.escape(text) for text in short]
-    return f"(?:{'|'.join(written)})"
+    ways = [_cut(text) if partial else written(text) for text in short]
+    return f"(?:{'|'.join(ways)})"
 
 
 def _cut(text: str) -> str:
-    return f"(?:\\Z|{re.escape(text[0])}{_cut(text[1:])})" if text else ""
+    return f"(?:\\Z|{written(text[0])}{_cut(text[1:])})" if text else ""
 
 
 @lru_cache(maxsize=4096)
 def _beginnings(pattern: str) -> frozenset[tuple[bool, str, Behind]]:
     """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
     tried = [beginnings(pattern, length) for length in _LENGTHS]
-    known = next((found for found in tried if all(text for text, _ in found)), tried[-1])
-    found = set[tuple[bool, str, Behind]]()
-    for text, behind in known:
-        if text == " ":  # all of it is white space
-            found |= {(False, start, ()) for start in prefixes(pattern, _LENGTHS[0])}
-        else:
-            word = text.lstrip(" ")
-            found.add((word != text, word[:1] if word[:1] in _RARE else word, behind))
-    return frozenset(found)
+    known = next((found for found in tried if all(text for _, text, _ in found)), tried[-1])
+    return frozenset([(led, text[:1] if text[:1] in _RARE else text, behind) for led, text, behind in known])

@@ -14,7 +14,7 @@ from .patterns import REPEATS, c, sre
 from .tables import Terminal
 
 #: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
-_LENGTH, _MANY, _FEW = 12, 16, 12
+_LENGTH, _MANY, _FEW = 12, 40, 12
 
 #: Look-behinds: whether each refuses what it finds, and the classes of the characters that it looks for.
 Behind = tuple[tuple[bool, str], ...]
@@ -23,17 +23,46 @@ Behind = tuple[tuple[bool, str], ...]
 #: must stand before it.
 _Start = tuple[str, bool, Behind]
 _NOTHING: _Start = ("", True, ())
+_SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 
 
 def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
-    """What every match begins with one of; anything may follow those that are shorter than `length` characters."""
+    """What every match begins with one of; anything may follow those that are shorter than `length` characters.
+
+    A blank stands for white space of any kind.
+    """
     return frozenset([start[0] for start in _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False)])
 
 
-def beginnings(pattern: str, length: int) -> frozenset[tuple[str, Behind]]:
-    """What every match begins with one of, with white space at its beginning as one blank, and what is before it."""
-    found = _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False, blanks=True)
-    return frozenset([(text, behind) for text, _, behind in found])
+def beginnings(pattern: str, length: int) -> frozenset[tuple[bool, str, Behind]]:
+    """What every match begins with one of: whether white space leads, what comes then, and what is before it all.
+
+    Where a match is nothing but white space, that is what it begins with.
+    """
+    found = set[tuple[bool, str, Behind]]()
+    for items, folds in _ways(list(sre.parse(pattern)), False):
+        for text, _, behind in _sequence(items, {_NOTHING}, length, folds, blanks=True):
+            if text == " ":
+                known = _sequence(items, {_NOTHING}, length, folds)
+                found |= {(False, start, other) for start, _, other in known if start.isspace() or not start}
+            else:
+                found.add((text.startswith(" "), text.lstrip(" "), behind))
+    return frozenset(found)
+
+
+def _ways(items: list[Any], folds: bool) -> list[tuple[list[Any], bool]]:
+    """The alternatives of a pattern, and whether each is read in any case."""
+    op, value = items[0] if len(items) == 1 else (None, None)
+    if op is c.SUBPATTERN:
+        return _ways(list(value[-1]), folds or bool(value[1] & re.IGNORECASE))
+    if op is c.BRANCH:
+        return [way for branch in value[1] for way in _ways(list(branch), folds)]
+    return [(items, folds)]
+
+
+def written(text: str) -> str:
+    """A pattern for a beginning."""
+    return re.escape(text).replace("\\ ", r"\s")
 
 
 def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False) -> set[_Start]:
@@ -105,7 +134,7 @@ def _extended(
         begun = {start for start in starts if start[0].strip()}
         led = {(" ", True, behind) for _, _, behind in starts - begun}
         return led | (_extended(op, value, begun, length, folds) if begun else set())
-    chars = _chars(op, value, folds)
+    chars = {" "} if (op, value) == _SPACE else _chars(op, value, folds)
     if chars is None:
         return {(text, False, behind) for text, _, behind in starts}
     return {(text + char, True, behind) for text, _, behind in starts for char in chars}
@@ -180,7 +209,7 @@ class _Maker:
         parts: list[str] = []
         for some, begun in able.items():
             inner = self._deeper(some, path + begun[0]) if len(begun) == 1 else self._alternatives(some)
-            ahead = re.escape(path) + f"[{re.escape(''.join(begun))}]"
+            ahead = written(path) + f"[{written(''.join(begun))}]"
             parts.append(f"(?={ahead})(?:{inner})")
         if open_:
             parts.append(self._alternatives(open_))
