@@ -92,7 +92,7 @@ class Config:
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton
         self.stack = stack
-        #: the configuration from which free text leads here
+        #: the configuration from which a value that is free text leads here; reasoning may lead here, too
         self.before: Config | None = None
         self.engines: dict[str, Any] = {}
         #: the compiled steps for text that is all there, once they were made
@@ -120,8 +120,9 @@ class Config:
         with _making:
             if self._strict is None:
                 self._strict = self._transitions()
-                if self._strict[0] is not None:
-                    self._strict[0].target.before = self
+                free = self._strict[0]
+                if free is not None and free.terminal.short == "ARG_VALUE":
+                    free.target.before = self
             return self._strict
 
     def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:

@@ -222,7 +222,7 @@ class Machine(Salvager):
 
     def _step(self, free: Transition, which: str) -> Any:
         """What finds the end of free text."""
-        if free.target.suspects:
+        if free.terminal.short == "ARG_VALUE" and free.target.suspects:
             which = _WATCH[which]
         return paths.step(free.target, which, HANDLERS)
 
