@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 import outspoken
-from outspoken import Diagnostic, Settings, parse
+from outspoken import Diagnostic, PayloadRegistry, PayloadType, Settings, parse
 from outspoken.notes import MARKUP
 
 QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
 
-#: code: format, text, the diagnostic in one line
-MESSAGES = {
+REGISTRY = PayloadRegistry([PayloadType("card", "CARD")])
+
+#: code: format or registry, text, the diagnostic in one line
+MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     "unclosed-call": (
         "hermes",
         '<tool_call>{"name": "f", "arguments": {"a": 1',
@@ -98,6 +100,38 @@ MESSAGES = {
         '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>',
         "hermes:1:46 trailing-comma: a comma with nothing after it was dropped",
     ),
+    "truncated-escape": (
+        "react_json",
+        '{"action": "Final Answer", "action_input": "so \\u00',
+        "react_json:1:48 truncated-escape: the text ends inside the escape `\\u00`, which is left out",
+    ),
+    "unclosed-answer": (
+        "react_json",
+        '{"action": "Final Answer", "action_input": "so it',
+        "react_json:1:1 unclosed-answer: the answer never ends",
+    ),
+    "invalid-answer": (
+        "react_json",
+        '{"action": "Final Answer", "action_input": "a" b}',
+        "react_json:1:1 invalid-answer: the rest of the answer cannot be read",
+    ),
+    "lone-surrogate": (
+        "react_json",
+        '{"action": "Final Answer", "action_input": "so \\ud83d it"}',
+        "react_json:1:48 lone-surrogate: `\\ud83d` is half a character, and is read as U+FFFD",
+    ),
+    "invented-result": (
+        "react",
+        "Thought: So.\nObservation: It rains.",
+        "react:2:1 invented-result: "
+        "the model says itself what a tool would answer; this is reasoning, and nothing that happened",
+    ),
+    "odd-marker": (
+        REGISTRY,
+        '__CARD:__ {"title": "Moss"}',
+        "payloads:1:1 odd-marker: the marker is not written as it should be, and was read anyway",
+    ),
+    "missing-payload": (REGISTRY, "CARD:\n- a", "payloads:1:1 missing-payload: there is no payload behind this marker"),
 }
 
 
@@ -110,7 +144,8 @@ CLAMPING = Settings(clamp=True)
 def given(code: str) -> Diagnostic:
     """The diagnostic of a code that its text gives."""
     format_, text, _ = MESSAGES[code]
-    (found,) = [d for d in parse(text, format_, tools=[f], settings=CLAMPING).diagnostics if d.code == code]
+    reply = parse(text, format_, tools=[f], settings=CLAMPING) if isinstance(format_, str) else format_.parse(text)
+    (found,) = [d for d in reply.diagnostics if d.code == code]
     return found
 
 

@@ -123,7 +123,7 @@ def test_every_format_with_calls_is_written() -> None:
     others = {name for name in names() if name not in CALLING}
     acting = {name for name in others if any(r.short == "action" for r in automaton(name).tables.rules)}
     assert acting >= {"ui_tars", "ui_tars_1_0", "doubao_ui_tars", "skyvern", "browser_use", "surfer_h", "webarena"}
-    assert others - acting == {"text", "deepseek_r1", "suggestions"}
+    assert others - acting == {"text", "deepseek_r1", "suggestions", "thinking_tags"}
 
 
 @pytest.mark.parametrize("name", CALLING)
