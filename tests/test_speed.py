@@ -69,11 +69,11 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(f
     openers = opening_markers(True, registry.edition())
     plain = regex.compile(openers.source)
     begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=True)
-    find = search(begins, plain.match, partial=True)
+    find = search(begins, plain.match)
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
-            found, wanted_match = find(beginning_of_text), plain.search(beginning_of_text, partial=True)
+            found, wanted_match = find(beginning_of_text, partial=True), plain.search(beginning_of_text, partial=True)
             if wanted_match is not None and wanted_match.start() < end:
                 assert found is not None
                 # the expression prefers what has ended to what is open before it

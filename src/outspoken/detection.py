@@ -68,8 +68,7 @@ class _Watch:
         chars = paths.first(terminals)
         #: finds where a marker may begin; None where anywhere
         self.begins = guards.beginning([t.regex for t in terminals], chars, partial=partial)
-        how = {"partial": True} if partial else {}
-        self.find = guards.search(self.begins, compiled.match, **how) if self.begins else compiled.search
+        self.find = guards.search(self.begins, compiled.match) if self.begins else compiled.search
         self.paths = {count + group: path for group, path in own.paths.items()}
         self.rivals: paths.Rivals | None = None
         if partial:

@@ -60,10 +60,10 @@ def beginning(patterns: Iterable[str], chars: str | None, *, partial: bool) -> A
     return None if found is None else re.compile(f"(?={chars})(?:{found})").search
 
 
-def search(begins: Any, match: Any, **how: Any) -> Callable[..., Any]:
+def search(begins: Any, match: Any) -> Callable[..., Any]:
     """A search for what `match` matches, at the places that `begins` finds."""
 
-    def find(text: str, pos: int = 0, **_: Any) -> Any:
+    def find(text: str, pos: int = 0, **how: bool) -> Any:
         while (place := begins(text, pos)) is not None:
             pos = place.start()
             found = match(text, pos, **how)
