@@ -52,7 +52,9 @@ def beginnings(pattern: str, length: int) -> frozenset[tuple[bool, str, Behind]]
 
 def _ways(items: list[Any], folds: bool) -> list[tuple[list[Any], bool]]:
     """The alternatives of a pattern, and whether each is read in any case."""
-    op, value = items[0] if len(items) == 1 else (None, None)
+    op: Any
+    value: Any
+    op, value = items[0] if len(items) == 1 else (None, ())
     if op is c.SUBPATTERN:
         return _ways(list(value[-1]), folds or bool(value[1] & re.IGNORECASE))
     if op is c.BRANCH:
