@@ -328,8 +328,12 @@ def _reason(error: Exception) -> str:
 # output
 
 
-def _print(lines: Iterable[Line], color: str) -> None:
-    """Print lines, in colour where that is wanted and possible."""
+#: Writes text of a style, without a line break.
+Pen = Callable[[str, str], None]
+
+
+def pen(color: str) -> Pen:
+    """What writes to standard output, in colour where that is wanted and possible."""
     if color == "always" or (color == "auto" and sys.stdout.isatty()):
         try:
             from rich.console import Console
@@ -339,8 +343,21 @@ def _print(lines: Iterable[Line], color: str) -> None:
                 raise WrongUse("colour needs rich: pip install 'outspoken[cli]'") from None
         else:
             console = Console(force_terminal=True, highlight=False)
-            for style, line in lines:
-                console.print(Text(line, style=COLORS.get(style, "")), soft_wrap=True)
-            return
-    for _, line in lines:
-        print(line)
+
+            def coloured(style: str, text: str) -> None:
+                console.print(Text(text, style=COLORS.get(style, "")), end="", soft_wrap=True)
+                console.file.flush()
+
+            return coloured
+
+    def plain(style: str, text: str) -> None:
+        print(text, end="", flush=True)
+
+    return plain
+
+
+def _print(lines: Iterable[Line], color: str) -> None:
+    """Print lines, in colour where that is wanted and possible."""
+    write = pen(color)
+    for style, line in lines:
+        write(style, line + "\n")

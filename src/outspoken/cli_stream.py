@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
 from . import events as said
-from .cli import WrongUse, event_data, pieces, read_tools
-from .explain import COLORS, event_line
+from .cli import Pen, event_data, pen, pieces, read_tools
+from .explain import event_line
 from .frame import visible
 from .providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from .providers.stream import OWN, ProviderStream
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 #: How much is read at once.
 _READ = 65_536
-
-#: Writes text of a style, without a line break.
-Pen = Callable[[str, str], None]
 
 
 def run(given: argparse.Namespace) -> int:
@@ -46,30 +43,6 @@ def _events(stream: ProviderStream) -> Iterator[ProviderEvent]:
     for piece in pieces(sys.stdin.buffer, _READ):
         yield from stream.feed(piece)
     yield from stream.close()
-
-
-def pen(color: str) -> Pen:
-    """What writes to standard output, in colour where that is wanted and possible."""
-    if color == "always" or (color == "auto" and sys.stdout.isatty()):
-        try:
-            from rich.console import Console
-            from rich.text import Text
-        except ImportError:
-            if color == "always":
-                raise WrongUse("colour needs rich: pip install 'outspoken[cli]'") from None
-        else:
-            console = Console(force_terminal=True, highlight=False)
-
-            def coloured(style: str, text: str) -> None:
-                console.print(Text(text, style=COLORS.get(style, "")), end="", soft_wrap=True)
-                console.file.flush()
-
-            return coloured
-
-    def plain(style: str, text: str) -> None:
-        print(text, end="", flush=True)
-
-    return plain
 
 
 class Live:
