@@ -17,25 +17,26 @@ from .deeds import ActionBuilder
 from .machine import Machine
 from .openers import home_markers, like, opening_markers
 from .operations import HANDLERS
-from .patterns import first
 from .salvage import TRY
 from .trials import PLAIN, Trial, is_lenient
+
+#: How many characters of a marker tell which of the others may be open where it stands, and for how many texts that is
+#: remembered.
+_TOLD, _KEPT = 8, 1024
 
 
 class _Rivals(paths.Rivals):
     """Those of all formats, which are many: only those are asked that may begin where a marker may."""
 
-    __slots__ = ("_begins", "_ranks", "_by_first", "_anyhow")
+    __slots__ = ("_begins", "_ranks", "_known", "_near")
 
     def __init__(self, found: list[tuple[Any, int]], begins: Any, ranks: dict[int, int]) -> None:
         super().__init__(found)
         self._begins, self._ranks = begins, ranks
-        firsts = [(frozenset(first(rival.pattern)), rival.match, own) for rival, own in found]
-        self._anyhow = [(match, own) for chars, match, own in firsts if not chars]
-        self._by_first = {
-            char: [(match, own) for chars, match, own in firsts if not chars or char in chars]
-            for char in sorted(frozenset[str]().union(*[chars for chars, _, _ in firsts]))
-        }
+        # what is asked for at the text that stands behind it cannot be told from what follows
+        self._known = [(rival.match, own, "(?<=" in rival.pattern) for rival, own in found]
+        #: for some texts, those that may begin so
+        self._near: dict[str, list[tuple[Any, int]]] = {}
 
     def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """See `Rivals`."""
@@ -43,12 +44,21 @@ class _Rivals(paths.Rivals):
         if self._begins is None:
             return super().still_open(buffer, at, start, rank)
         while (place := self._begins(buffer, at)) is not None and (at := place.start()) <= start:
-            for match, own in self._by_first.get(buffer[at], self._anyhow):
-                found = match(buffer, at, partial=True)
-                if found is not None and found.partial and (at < start or own < rank):
-                    return at
+            for match, own in self._may_begin(buffer[at : at + _TOLD]):
+                if at < start or own < rank:
+                    found = match(buffer, at, partial=True)
+                    if found is not None and found.partial:
+                        return at
             at += 1
         return None
+
+    def _may_begin(self, text: str) -> list[tuple[Any, int]]:
+        near = self._near.get(text)
+        if near is None:
+            near = [(m, own) for m, own, behind in self._known if behind or m(text, partial=True) is not None]
+            if len(self._near) < _KEPT:
+                self._near[text] = near
+        return near
 
 
 class _Watch:
@@ -99,30 +109,37 @@ class Detector(Machine):
         #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
         #: where all others fail
         self._unlikely: list[str] = []
+        #: the only trial that is left, once it was heard: what it says from then on is handed on as it comes
+        self._telling: Trial | None = None
         self._barred: int | None = None
         self._begun_at = self._pending_at = self._failed_at = self._number = 0
 
     def feed(self, chunk: str) -> None:
         """Read a piece of which more may come."""
-        if not self._trials:
+        trials = self._trials
+        if not trials:
             super().feed(chunk)
             return
         self.chunks.append(chunk)
         self.length += len(chunk)
-        for trial in self._trials:
-            trial.read_on(chunk, final=False)
-        if len(self._trials) == 1 and self._alone(self._trials[0]):
+        for trial in trials:
+            trial.feed(chunk)
+        if len(trials) == 1 and self._alone(trials[0]):
             return
         self._run(final=False)
 
     def _alone(self, trial: Trial) -> bool:
         """Hand on what the only format that is left says, while it reads on without damage."""
         builder, own = self.builder, trial.builder
-        if trial.settled or builder.events is None or not trial.says_more():
+        if trial.settled or builder.events is None:
             return False
-        if self._pending_at < self._begun_at:
-            self._pass_on(trial)
-        elif own.events:
+        if trial is not self._telling:
+            if not trial.says_more():
+                return False
+            if self._pending_at < self._begun_at:
+                self._pass_on(trial)
+            self._telling = trial
+        if own.events:
             builder.events += own.events
             own.events.clear()
         return True
