@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
@@ -165,6 +166,22 @@ class CallBuilder(Builder):
             return
         frame.head = (frame.head + piece).lstrip()[:8]
         self._decide(frame)
+
+    def value_on(self) -> Callable[[str, int, int], None]:
+        """What takes more of an argument's bare text: without asking again how, where that is sent as it comes."""
+        frame, events, sent = self.frames[-1], self.events, ToolCallDelta
+        if events is None or frame.bare is None or frame.typed is not None or not frame.sending or self.header.answer:
+            return self.value
+        parts: Any = frame.parts
+        keep, send, tell, index = frame.bare.append, parts.append, events.append, frame.index
+
+        def more(piece: str, start: int, end: int) -> None:
+            keep(piece)
+            text = encode_basestring(piece)[1:-1]
+            send(text)
+            tell(sent(index, text))
+
+        return more
 
     def no_value(self) -> None:
         """A bare value has ended; it is the empty text if nothing stood there."""
