@@ -17,6 +17,8 @@ from .values import escape, fits, may_be_other_than_text, read_bare, to_json
 
 _GIVEN = given(ToolCall)
 _TEXT_ONLY = frozenset({"string"})
+#: With so many characters of a bare value it is known whether it may be anything but text.
+_DECIDED = 8
 
 
 class CallBuilder(Builder):
@@ -162,16 +164,21 @@ class CallBuilder(Builder):
             parts.append(text)
             events.append(ToolCallDelta(frame.index, text))
             return
-        if frame.index < 0 or len(frame.head) == 8:
+        if frame.index < 0 or len(frame.head) == _DECIDED:
             return
-        frame.head = (frame.head + piece).lstrip()[:8]
+        frame.head = (frame.head + piece).lstrip()[:_DECIDED]
         self._decide(frame)
 
-    def value_on(self) -> Callable[[str, int, int], None]:
-        """What takes more of an argument's bare text: without asking again how, where that is sent as it comes."""
+    def value_on(self) -> Callable[[str, int, int], None] | None:
+        """What takes more of an argument's bare text: without asking again how, where that is sent as it comes.
+
+        None where that is still open.
+        """
         frame, events, sent = self.frames[-1], self.events, ToolCallDelta
-        if events is None or frame.bare is None or frame.typed is not None or not frame.sending or self.header.answer:
+        if events is None or frame.typed is not None or self.header.answer or frame.index < 0:
             return self.value
+        if frame.bare is None or not frame.sending:
+            return self.value if len(frame.head) == _DECIDED else None
         parts: Any = frame.parts
         keep, send, tell, index = frame.bare.append, parts.append, events.append, frame.index
 
@@ -200,7 +207,7 @@ class CallBuilder(Builder):
         if frame.again:
             frame.parts = [to_json(frame.arguments)[:-1]]
         if frame.bare is not None and not frame.sending and frame.index >= 0 and frame.typed is None:
-            frame.head = "".join(frame.bare).lstrip()[:8]
+            frame.head = "".join(frame.bare).lstrip()[:_DECIDED]
             self._decide(frame)
 
     def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:

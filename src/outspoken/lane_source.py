@@ -267,7 +267,8 @@ class LaneSource(LaneOperations):
         if len(solid) == 1:
             self._put(f"e = text.find({solid!r}, e)", "if e < 0:", "    m = None", "    break")
         else:
-            self._put(f"m = {first}(text, e)", "if m is None:", "    break", "e = m.start()")
+            self._put(f"if e >= n or text[e] not in {solid!r}:")  # often a marker stands here
+            self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
         if blank:
             find = self._name("find", paths.search(ways.match, blank, solid))
             self._put(

@@ -78,8 +78,10 @@ class Machine(Salvager):
         if self._damage is not None or self._suspect is not None:
             return None
         role = free.terminal.short
-        self._hand_on = self.builder.value_on() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
-        self._trims_end = role in self._trims
+        hand_on = self.builder.value_on() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
+        if hand_on is None:
+            return None
+        self._hand_on, self._trims_end = hand_on, role in self._trims
         quick, held = self._step(free, "find partial").quick, self.buffer[self.pos :]
         return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
 
