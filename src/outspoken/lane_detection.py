@@ -118,7 +118,7 @@ class _Reader:
         group: int = match.lastindex
         number = plain.openers.numbers[group - 1]
         for name in plain.openers.found.get(number, ()):
-            if plain.openers.rivals(number, name)(self.text, start) is None:
+            if not plain.openers.has_rival(number, name, self.text, start):
                 lane = lane_of(name, plain.edition)
                 found = lane.read_segment(self.text, start, self.tools, self.depth)
                 if found.__class__ is tuple:

@@ -17,6 +17,8 @@ from .trials import PLAIN
 _TOLD = 24
 #: How many formats are kept that were found at one marker.
 _KEPT = 4
+#: How many characters of a text tell which markers may stand there, and for how many texts that is remembered.
+_LOOK, _REMEMBERED = 12, 1024
 
 
 class Opening:
@@ -71,6 +73,17 @@ class Opening:
         return match is not None and match.partial
 
 
+def _spaced(text: str) -> str:
+    """A text with a blank for white space of any kind."""
+    return "".join([" " if char.isspace() else char for char in text])
+
+
+def _is_begun(start: str, text: str) -> bool:
+    """Does a text begin with what a marker does, as far as both go?"""
+    start = _spaced(start)
+    return start.startswith(text) or text.startswith(start)
+
+
 class Openers:
     """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
 
@@ -81,7 +94,9 @@ class Openers:
         #: an expression for all of them, and the number of the marker that each of its groups is
         self.source, self.numbers = one_of(self.terminals)
         self._groups: dict[int, list[Opening]] = {}
-        self._rivals: dict[tuple[int, str], Any] = {}
+        self._near: dict[tuple[int, str], list[Opening]] = {}
+        self._rivals: dict[tuple[int, str, str], Any] = {}
+        self._compiled: dict[str, Any] = {}
         #: the formats that were found where the marker of a number stood, the last one first
         self.found: dict[int, tuple[str, ...]] = {}
 
@@ -100,7 +115,7 @@ class Openers:
         refuse what follows.
         """
         names: dict[str, bool] = {}
-        for opening in self._openings(number):
+        for opening in self._near_by(number, text[pos : pos + _LOOK]):
             goes_on = opening.at(text, pos)
             if goes_on is not None or (not final and opening.may_come(text, pos)):
                 likely = (goes_on or not final) and not opening.supplied
@@ -113,13 +128,35 @@ class Openers:
         if known[:1] != (name,):
             self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
 
-    def rivals(self, number: int, name: str) -> Any:
-        """What matches where the marker of a number was found, and another format than this one is likely, too."""
-        found = self._rivals.get((number, name))
+    def has_rival(self, number: int, name: str, text: str, pos: int) -> bool:
+        """Is another format than this one likely, too, where the marker of a number was found?"""
+        key = number, name, text[pos : pos + _LOOK]
+        match = self._rivals.get(key, self)
+        if match is self:
+            match = self._rival(*key)
+            if len(self._rivals) < _REMEMBERED:
+                self._rivals[key] = match
+        return match is not None and match(text, pos) is not None
+
+    def _rival(self, number: int, name: str, text: str) -> Any:
+        """What matches where another format than this one is likely, too; None where none can be."""
+        near = [o for o in self._near_by(number, text) if not o.supplied]
+        source = "|".join(dict.fromkeys([o.likely for o in near if name not in likes(o.name)]))
+        if not source:
+            return None
+        match = self._compiled.get(source)
+        if match is None:
+            match = self._compiled[source] = re.compile(source).match
+        return match
+
+    def _near_by(self, number: int, text: str) -> list[Opening]:
+        """Those of the openings where the marker of a number stands that may begin as the text does."""
+        found = self._near.get((number, text))
         if found is None:
-            others = [o for o in self._openings(number) if name not in likes(o.name) and not o.supplied]
-            found = re.compile("|".join(dict.fromkeys([o.likely for o in others])) or "(?!)").match
-            self._rivals[number, name] = found
+            blank = _spaced(text)
+            found = [o for o in self._openings(number) if any(_is_begun(s, blank) for s in self._starts[o.regex])]
+            if len(self._near) < _REMEMBERED:
+                self._near[number, text] = found
         return found
 
     def _openings(self, number: int) -> list[Opening]:
@@ -158,11 +195,13 @@ def opening_markers(lenient: bool, edition: int) -> Openers:
     return Openers(found, terminals, plain)
 
 
+@registry.remembered
 def like(name: str) -> str:
     """The format that spells its calls as this one does, where its header names one."""
     return registry.automaton(name, lenient=True).tables.header.like
 
 
+@registry.remembered
 def likes(name: str) -> list[str]:
     """A format, the one that it is like, the one that this is like, and so on."""
     found = [name]
