@@ -82,6 +82,17 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(f
                 assert found is None
 
 
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: str) -> None:
+    openers = opening_markers(True, registry.edition())
+    for text in [case.text for case in CASES if case.format == format_]:
+        for one in (text, re.sub(r"\s", "\n", text)):
+            for match in re.finditer(openers.source, one):
+                assert match.lastindex
+                number = openers.numbers[match.lastindex - 1]
+                assert openers.owners(number) <= set(openers.at(number, one, match.start(), final=True)[0])
+
+
 @pytest.mark.parametrize(
     ("patterns", "text", "whole", "partial"),
     [
