@@ -60,15 +60,16 @@ def is_telling(step: Transition) -> bool:
 
 
 def _openings(config: Config) -> list[Suspect]:
-    """The beginning of another call, over its name and up to what must follow there."""
+    """The beginning of another call, over its name and up to what must follow there, where no value may end at one."""
     automaton = config.automaton
+    ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
     home = automaton.home
     own = _own(config)
     places = [outside_of_call(automaton, config), home.free.target if home.free else home]
     found: dict[str, Suspect] = {}
     for place in places:
         for step in place.markers:
-            if not step.supplied and is_telling(step):
+            if not step.supplied and is_telling(step) and step.terminal.name not in ends:
                 for chain in _named(step, (), False):
                     regex = _led(own, "\\n", _BLANKS.join([_alone(t) for t in chain]))
                     found.setdefault(regex, Suspect(regex, _alone(step), _first(step), "call"))
