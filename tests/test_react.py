@@ -380,3 +380,19 @@ def test_what_difys_tests_assert() -> None:
         else:
             assert (row["id"], found) == (row["id"], [])
     assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
+
+
+def test_an_empty_input_before_another_action_is_no_damage() -> None:
+    text = "Action: list_shelf\nAction Input:\nAction: open_shelf\nAction Input: B4"
+    whole = parse(text, "react")
+    assert [(call.name, call.arguments) for call in whole.tool_calls] == [
+        ("list_shelf", {"$1": ""}),
+        ("open_shelf", {"$1": "B4"}),
+    ]
+    assert whole.status == "ok"
+    for at in range(1, len(text)):
+        parser = StreamParser("react")
+        parser.feed(text[:at])
+        parser.feed(text[at:])
+        parser.close()
+        assert parser.reply == whole, at
