@@ -17,26 +17,20 @@ from .deeds import ActionBuilder
 from .machine import Machine
 from .openers import home_markers, like, opening_markers
 from .operations import HANDLERS
+from .prefixes import Near
 from .salvage import TRY
 from .trials import PLAIN, Trial, is_lenient
-
-#: How many characters of a marker tell which of the others may be open where it stands, and for how many texts that is
-#: remembered.
-_TOLD, _KEPT = 8, 1024
 
 
 class _Rivals(paths.Rivals):
     """Those of all formats, which are many: only those are asked that may begin where a marker may."""
 
-    __slots__ = ("_begins", "_ranks", "_known", "_near")
+    __slots__ = ("_begins", "_ranks", "_near")
 
     def __init__(self, found: list[tuple[Any, int]], begins: Any, ranks: dict[int, int]) -> None:
         super().__init__(found)
         self._begins, self._ranks = begins, ranks
-        # what is asked for at the text that stands behind it cannot be told from what follows
-        self._known = [(rival.match, own, "(?<=" in rival.pattern) for rival, own in found]
-        #: for some texts, those that may begin so
-        self._near: dict[str, list[tuple[Any, int]]] = {}
+        self._near = Near([rival.pattern for rival, _ in found])
 
     def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """See `Rivals`."""
@@ -44,21 +38,13 @@ class _Rivals(paths.Rivals):
         if self._begins is None:
             return super().still_open(buffer, at, start, rank)
         while (place := self._begins(buffer, at)) is not None and (at := place.start()) <= start:
-            for match, own in self._may_begin(buffer[at : at + _TOLD]):
+            for rival, own in [self.found[i] for i in self._near.at(buffer, at)]:
                 if at < start or own < rank:
-                    found = match(buffer, at, partial=True)
+                    found = rival.match(buffer, at, partial=True)
                     if found is not None and found.partial:
                         return at
             at += 1
         return None
-
-    def _may_begin(self, text: str) -> list[tuple[Any, int]]:
-        near = self._near.get(text)
-        if near is None:
-            near = [(m, own) for m, own, behind in self._known if behind or m(text, partial=True) is not None]
-            if len(self._near) < _KEPT:
-                self._near[text] = near
-        return near
 
 
 class _Watch:

@@ -9,7 +9,7 @@ from typing import Any
 from . import registry
 from .automaton import Automaton, Transition, order
 from .notations import notation_of
-from .prefixes import one_of, prefixes
+from .prefixes import LENGTH, Near, one_of, prefixes
 from .tables import Terminal
 from .trials import PLAIN
 
@@ -17,8 +17,8 @@ from .trials import PLAIN
 _TOLD = 24
 #: How many formats are kept that were found at one marker.
 _KEPT = 4
-#: How many characters of a text tell which markers may stand there, and for how many texts that is remembered.
-_LOOK, _REMEMBERED = 12, 1024
+#: For how many texts it is remembered what else may stand there.
+_REMEMBERED = 1024
 
 
 class Opening:
@@ -73,17 +73,6 @@ class Opening:
         return match is not None and match.partial
 
 
-def _spaced(text: str) -> str:
-    """A text with a blank for white space of any kind."""
-    return "".join([" " if char.isspace() else char for char in text])
-
-
-def _is_begun(start: str, text: str) -> bool:
-    """Does a text begin with what a marker does, as far as both go?"""
-    start = _spaced(start)
-    return start.startswith(text) or text.startswith(start)
-
-
 class Openers:
     """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
 
@@ -94,7 +83,7 @@ class Openers:
         #: an expression for all of them, and the number of the marker that each of its groups is
         self.source, self.numbers = one_of(self.terminals)
         self._groups: dict[int, list[Opening]] = {}
-        self._near: dict[tuple[int, str], list[Opening]] = {}
+        self._near: dict[int, Near] = {}
         self._rivals: dict[tuple[int, str, str], Any] = {}
         self._compiled: dict[str, Any] = {}
         #: the formats that were found where the marker of a number stood, the last one first
@@ -115,7 +104,7 @@ class Openers:
         refuse what follows.
         """
         names: dict[str, bool] = {}
-        for opening in self._near_by(number, text[pos : pos + _LOOK]):
+        for opening in self._near_by(number, text, pos):
             goes_on = opening.at(text, pos)
             if goes_on is not None or (not final and opening.may_come(text, pos)):
                 likely = (goes_on or not final) and not opening.supplied
@@ -130,7 +119,7 @@ class Openers:
 
     def has_rival(self, number: int, name: str, text: str, pos: int) -> bool:
         """Is another format than this one likely, too, where the marker of a number was found?"""
-        key = number, name, text[pos : pos + _LOOK]
+        key = number, name, text[pos : pos + LENGTH]
         match = self._rivals.get(key, self)
         if match is self:
             match = self._rival(*key)
@@ -140,7 +129,7 @@ class Openers:
 
     def _rival(self, number: int, name: str, text: str) -> Any:
         """What matches where another format than this one is likely, too; None where none can be."""
-        near = [o for o in self._near_by(number, text) if not o.supplied]
+        near = [o for o in self._near_by(number, text, 0) if not o.supplied]
         source = "|".join(dict.fromkeys([o.likely for o in near if name not in likes(o.name)]))
         if not source:
             return None
@@ -149,15 +138,13 @@ class Openers:
             match = self._compiled[source] = re.compile(source).match
         return match
 
-    def _near_by(self, number: int, text: str) -> list[Opening]:
+    def _near_by(self, number: int, text: str, pos: int) -> list[Opening]:
         """Those of the openings where the marker of a number stands that may begin as the text does."""
-        found = self._near.get((number, text))
-        if found is None:
-            blank = _spaced(text)
-            found = [o for o in self._openings(number) if any(_is_begun(s, blank) for s in self._starts[o.regex])]
-            if len(self._near) < _REMEMBERED:
-                self._near[number, text] = found
-        return found
+        openings = self._openings(number)
+        near = self._near.get(number)
+        if near is None:
+            near = self._near[number] = Near([o.regex for o in openings])
+        return [openings[i] for i in near.at(text, pos)]
 
     def _openings(self, number: int) -> list[Opening]:
         """The openings that may stand where the marker of a number does."""

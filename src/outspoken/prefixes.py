@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .patterns import REPEATS, c, sre
 from .tables import Terminal
 
 #: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
-_LENGTH, _MANY, _FEW = 12, 40, 12
+LENGTH, _MANY, _FEW = 12, 40, 12
+
+#: For how many texts it is remembered what may stand there.
+_REMEMBERED = 1024
 
 #: Look-behinds: whether each refuses what it finds, and the classes of the characters that it looks for.
 Behind = tuple[tuple[bool, str], ...]
@@ -26,12 +30,42 @@ _NOTHING: _Start = ("", True, ())
 _SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 
 
-def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
+@lru_cache(maxsize=4096)
+def prefixes(pattern: str, length: int = LENGTH) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters.
 
     A blank stands for white space of any kind.
     """
     return frozenset([start[0] for start in _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False)])
+
+
+class Near:
+    """Of many patterns, those that may match where a text stands: found by its first characters, and remembered."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._starts = [{_spaced(start) for start in prefixes(pattern)} for pattern in patterns]
+        self._known: dict[str, list[int]] = {}
+
+    def at(self, text: str, pos: int) -> list[int]:
+        """The numbers of those that may match at a place, or begin there where the text ends soon."""
+        piece = text[pos : pos + LENGTH]
+        found = self._known.get(piece)
+        if found is None:
+            blank = _spaced(piece)
+            found = [i for i, starts in enumerate(self._starts) if any(_agree(start, blank) for start in starts)]
+            if len(self._known) < _REMEMBERED:
+                self._known[piece] = found
+        return found
+
+
+def _spaced(text: str) -> str:
+    """A text with a blank for white space of any kind."""
+    return "".join([" " if char.isspace() else char for char in text])
+
+
+def _agree(one: str, other: str) -> bool:
+    """Are two texts the same, as far as both go?"""
+    return one.startswith(other) or other.startswith(one)
 
 
 def beginnings(pattern: str, length: int) -> frozenset[tuple[bool, str, Behind]]:
@@ -197,7 +231,7 @@ class _Maker:
 
     def _deeper(self, which: Sequence[int], path: str) -> str:
         """The expression for terminals of which those that are acceptable begin with `path`."""
-        if len(which) <= _FEW or len(path) >= _LENGTH:
+        if len(which) <= _FEW or len(path) >= LENGTH:
             return self._alternatives(which)
         nexts: dict[int, set[str] | None] = {i: self._next(i, path) for i in which}
         chars = sorted({char for found in nexts.values() if found for char in found})
