@@ -109,8 +109,8 @@ def other_order() -> Iterator[dict[str, Reply]]:
     found = {str(case): case.parse(format="auto") for case in CASES}
     names, at = registry.names, Openers.at
 
-    def reversed_at(openers: Openers, group: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
-        found, likely = at(openers, group, text, pos, final=final)
+    def reversed_at(openers: Openers, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+        found, likely = at(openers, text, pos, final=final)
         return found[::-1], likely[::-1]
 
     def reversed_names(edition: int | None = None) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,10 +26,12 @@ from outspoken import (
     Usage,
 )
 from outspoken import stream as parsed
-from outspoken.providers.out_anthropic import to_anthropic_events
-from outspoken.providers.out_openai import to_openai_chunks
-from outspoken.providers.out_responses import to_openai_responses
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.out_anthropic import ato_anthropic_events, to_anthropic_events
+from outspoken.providers.out_openai import ato_openai_chunks, to_openai_chunks
+from outspoken.providers.out_responses import ato_openai_responses, to_openai_responses
 from outspoken.providers.out_sse import Protocol, sse
+from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel_parts
 from tests.outgoing import (
     Events,
     calls_of,
@@ -204,3 +207,26 @@ def test_calls_behind_one_that_was_never_announced_keep_their_numbers() -> None:
     ]
     for protocol in WAYS:
         check_same(events, protocol)
+
+
+@pytest.mark.parametrize(
+    ("plain", "asynchronous", "more"),
+    [
+        (to_openai_chunks, ato_openai_chunks, {"created": 1}),
+        (to_openai_responses, ato_openai_responses, {"created": 1}),
+        (to_anthropic_events, ato_anthropic_events, {}),
+        (to_vercel_parts, ato_vercel_parts, {}),
+    ],
+)
+@pytest.mark.parametrize("text", ["<think>a</think>b", '<tool_call>{"name": "f", "arguments": {"a": 1'])
+def test_asynchronous(plain: Any, asynchronous: Any, more: dict[str, Any], text: str) -> None:
+    async def arriving() -> AsyncIterator[ProviderEvent]:
+        for event in parsed([text], "hermes"):
+            yield event
+
+    async def collected() -> list[Any]:
+        return [part async for part in asynchronous(arriving(), id="x", **more)]
+
+    whole = list(plain(parsed([text], "hermes"), id="x", **more))
+    assert whole
+    assert asyncio.run(collected()) == whole

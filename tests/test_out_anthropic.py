@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
 
@@ -16,8 +14,8 @@ from pydantic import TypeAdapter
 
 from outspoken import events as said
 from outspoken import parse, stream
-from outspoken.providers.events import Failed, ProviderEvent
-from outspoken.providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
+from outspoken.providers.events import Failed
+from outspoken.providers.out_anthropic import to_anthropic, to_anthropic_events
 from outspoken.providers.out_sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from tests.outgoing import (
@@ -181,14 +179,3 @@ def test_error() -> None:
     events: Events = [said.TextDelta("A"), Failed(ProviderError(message="Later.", type="overloaded_error"))]
     with pytest.raises(anthropic.APIStatusError, match="Later"):
         accumulated(list(to_anthropic_events(events)))
-
-
-def test_asynchronous() -> None:
-    async def arriving() -> AsyncIterator[ProviderEvent]:
-        for event in stream(["<think>a</think>b"], "hermes"):
-            yield event
-
-    async def collected() -> list[Any]:
-        return [part async for part in ato_anthropic_events(arriving(), id="x")]
-
-    assert asyncio.run(collected()) == list(to_anthropic_events(stream(["<think>a</think>b"], "hermes"), id="x"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import openai
@@ -13,8 +11,8 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from outspoken import events as said
 from outspoken import parse, stream
-from outspoken.providers.events import Failed, ProviderEvent
-from outspoken.providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
+from outspoken.providers.events import Failed
+from outspoken.providers.out_openai import to_openai, to_openai_chunks
 from outspoken.providers.out_sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from tests.outgoing import (
@@ -194,14 +192,3 @@ def test_error_comes_last() -> None:
     assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}
     with pytest.raises(openai.APIError, match="overloaded"):
         accumulated(b"".join(sse(chunks, "openai")))
-
-
-def test_asynchronous() -> None:
-    async def arriving() -> AsyncIterator[ProviderEvent]:
-        for event in stream([CUT], "hermes"):
-            yield event
-
-    async def collected() -> list[Any]:
-        return [chunk async for chunk in ato_openai_chunks(arriving(), id="x", created=1)]
-
-    assert asyncio.run(collected()) == list(to_openai_chunks(stream([CUT], "hermes"), id="x", created=1))

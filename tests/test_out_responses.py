@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any, cast, get_args
 
 import openai
@@ -12,8 +11,8 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from outspoken import events as said
 from outspoken import parse, stream
-from outspoken.providers.events import Finished, ProviderEvent, RefusalDelta
-from outspoken.providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
+from outspoken.providers.events import Finished, RefusalDelta
+from outspoken.providers.out_responses import to_openai_response, to_openai_responses
 from outspoken.providers.out_sse import sse
 from outspoken.providers.replies import ProviderReply
 from tests.outgoing import (
@@ -143,15 +142,3 @@ def test_arguments_are_done_only_where_the_call_is_complete() -> None:
     assert [part["item"]["status"] for part in parts if part["type"] == "response.output_item.done"] == ["incomplete"]
     assert parts[-1]["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
     assert to_openai_response(parse(text, "hermes"))["output"] == []
-
-
-def test_asynchronous() -> None:
-    async def arriving() -> AsyncIterator[ProviderEvent]:
-        for event in stream(["<think>a</think>b"], "hermes"):
-            yield event
-
-    async def collected() -> list[Any]:
-        return [part async for part in ato_openai_responses(arriving(), id="x", created=1)]
-
-    whole = list(to_openai_responses(stream(["<think>a</think>b"], "hermes"), id="x", created=1))
-    assert asyncio.run(collected()) == whole

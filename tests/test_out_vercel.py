@@ -7,9 +7,8 @@ throws for.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
@@ -17,9 +16,8 @@ import pytest
 from hypothesis import given
 
 from outspoken import parse, stream
-from outspoken.providers.events import ProviderEvent
 from outspoken.providers.out_sse import sse
-from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
+from outspoken.providers.out_vercel import to_vercel, to_vercel_parts
 from outspoken.providers.replies import ProviderReply
 from tests.outgoing import (
     Call,
@@ -216,14 +214,3 @@ def test_server_sent_events(protocol: Any) -> None:
 @pytest.mark.parametrize("protocol", ["anthropic", "openai_responses"])
 def test_named_server_sent_events(protocol: Any) -> None:
     assert b"".join(sse([{"type": "ping"}], protocol)) == b'event: ping\ndata: {"type":"ping"}\n\n'
-
-
-def test_asynchronous() -> None:
-    async def arriving() -> AsyncIterator[ProviderEvent]:
-        for event in stream(["<think>a</think>b"], "hermes"):
-            yield event
-
-    async def collected() -> list[Any]:
-        return [part async for part in ato_vercel_parts(arriving(), id="x")]
-
-    assert asyncio.run(collected()) == list(to_vercel_parts(stream(["<think>a</think>b"], "hermes"), id="x"))

@@ -90,7 +90,7 @@ def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: st
             for match in re.finditer(openers.source, one):
                 assert match.lastindex
                 number = openers.numbers[match.lastindex - 1]
-                assert openers.owners(number) <= set(openers.at(number, one, match.start(), final=True)[0])
+                assert openers.owners(number) <= set(openers.at(one, match.start(), final=True)[0])
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ class Detector(Machine):
         openers = opening_markers(self._lenient, self._edition)
         group: int = match.lastindex
         self._number = openers.numbers[group - 1]
-        names, likely = openers.at(self._number, self.buffer, start, final=final)
+        names, likely = openers.at(self.buffer, start, final=final)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:

@@ -118,17 +118,17 @@ class _Reader:
         group: int = match.lastindex
         number = plain.openers.numbers[group - 1]
         for name in plain.openers.found.get(number, ()):
-            if not plain.openers.has_rival(number, name, self.text, start):
+            if not plain.openers.has_rival(name, self.text, start):
                 lane = lane_of(name, plain.edition)
                 found = lane.read_segment(self.text, start, self.tools, self.depth)
                 if found.__class__ is tuple:
                     return self._told(lane, found, start)
                 break
-        return self._best(number, start)
+        return self._best(start)
 
-    def _best(self, number: int, start: int) -> _Read | None:
+    def _best(self, start: int) -> _Read | None:
         """What the best of several likely formats makes of a segment; None where a lane cannot tell."""
-        names, likely = self.plain.openers.at(number, self.text, start, final=True)
+        names, likely = self.plain.openers.at(self.text, start, final=True)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         for candidates in (likely, [name for name in names if name not in likely]):

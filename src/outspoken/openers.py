@@ -9,16 +9,12 @@ from typing import Any
 from . import registry
 from .automaton import Automaton, Transition, order
 from .notations import notation_of
-from .prefixes import LENGTH, Near, one_of, prefixes
+from .prefixes import TOLD, Near, one_of, prefixes
 from .tables import Terminal
 from .trials import PLAIN
 
-#: How many characters of two markers have to be the same for both to stand at one place.
-_TOLD = 24
 #: How many formats are kept that were found at one marker.
 _KEPT = 4
-#: For how many texts it is remembered what else may stand there.
-_REMEMBERED = 1024
 
 
 class Opening:
@@ -78,14 +74,12 @@ class Openers:
 
     def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
         self.terminals = sorted(terminals.values(), key=order)
-        self._found, self._plain = sorted(found, key=lambda o: o.name), plain
-        self._starts = {regex: prefixes(regex, _TOLD) for regex in {*terminals, *[o.regex for o in plain]}}
+        self._found = sorted(found, key=lambda o: o.name)
+        self._all = [*self._found, *plain]
+        self._near = Near([o.regex for o in self._all])
         #: an expression for all of them, and the number of the marker that each of its groups is
         self.source, self.numbers = one_of(self.terminals)
-        self._groups: dict[int, list[Opening]] = {}
-        self._near: dict[int, Near] = {}
-        self._rivals: dict[tuple[int, str, str], Any] = {}
-        self._compiled: dict[str, Any] = {}
+        self._rivals: dict[tuple[str, tuple[int, ...]], Any] = {}
         #: the formats that were found where the marker of a number stood, the last one first
         self.found: dict[int, tuple[str, ...]] = {}
 
@@ -95,16 +89,18 @@ class Openers:
 
     def names(self, number: int) -> set[str]:
         """The formats that may have a marker where the one of a number stands."""
-        return {o.name for o in self._openings(number)}
+        own = prefixes(self.terminals[number - 1].regex, TOLD)
+        known = [(o.name, b) for o in self._all for b in prefixes(o.regex, TOLD)]
+        return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
-    def at(self, number: int, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
-        """The formats that have an opening marker here, where the one of a number was found, and the likely ones.
+    def at(self, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+        """The formats that have an opening marker here, and the likely ones.
 
         Unlikely are those for which a marker before this one is missing and, in text that is all there, those that
         refuse what follows.
         """
         names: dict[str, bool] = {}
-        for opening in self._near_by(number, text, pos):
+        for opening in [self._all[i] for i in self._near.at(text, pos)]:
             goes_on = opening.at(text, pos)
             if goes_on is not None or (not final and opening.may_come(text, pos)):
                 likely = (goes_on or not final) and not opening.supplied
@@ -117,50 +113,15 @@ class Openers:
         if known[:1] != (name,):
             self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
 
-    def has_rival(self, number: int, name: str, text: str, pos: int) -> bool:
-        """Is another format than this one likely, too, where the marker of a number was found?"""
-        key = number, name, text[pos : pos + LENGTH]
-        match = self._rivals.get(key, self)
-        if match is self:
-            match = self._rival(*key)
-            if len(self._rivals) < _REMEMBERED:
-                self._rivals[key] = match
+    def has_rival(self, name: str, text: str, pos: int) -> bool:
+        """Is another format than this one likely, too, where an opening marker was found?"""
+        key = name, self._near.at(text, pos)
+        if key not in self._rivals:
+            near = [o for o in [self._all[i] for i in key[1]] if not o.supplied and name not in likes(o.name)]
+            source = "|".join(dict.fromkeys([o.likely for o in near]))
+            self._rivals[key] = re.compile(source).match if source else None
+        match = self._rivals[key]
         return match is not None and match(text, pos) is not None
-
-    def _rival(self, number: int, name: str, text: str) -> Any:
-        """What matches where another format than this one is likely, too; None where none can be."""
-        near = [o for o in self._near_by(number, text, 0) if not o.supplied]
-        source = "|".join(dict.fromkeys([o.likely for o in near if name not in likes(o.name)]))
-        if not source:
-            return None
-        match = self._compiled.get(source)
-        if match is None:
-            match = self._compiled[source] = re.compile(source).match
-        return match
-
-    def _near_by(self, number: int, text: str, pos: int) -> list[Opening]:
-        """Those of the openings where the marker of a number stands that may begin as the text does."""
-        openings = self._openings(number)
-        near = self._near.get(number)
-        if near is None:
-            near = self._near[number] = Near([o.regex for o in openings])
-        return [openings[i] for i in near.at(text, pos)]
-
-    def _openings(self, number: int) -> list[Opening]:
-        """The openings that may stand where the marker of a number does."""
-        found = self._groups.get(number)
-        if found is None:
-            found = self._groups[number] = self._spelled_as(self.terminals[number - 1])
-        return found
-
-    def _spelled_as(self, terminal: Terminal) -> list[Opening]:
-        own = self._starts[terminal.regex]
-        spelled = {
-            regex
-            for regex, starts in self._starts.items()
-            if any(a.startswith(b) or b.startswith(a) for a in own for b in starts)
-        }
-        return [o for o in [*self._found, *self._plain] if o.regex in spelled]
 
 
 @registry.remembered

@@ -15,10 +15,10 @@ from .patterns import REPEATS, c, sre
 from .tables import Terminal
 
 #: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
-LENGTH, _MANY, _FEW = 12, 40, 12
+_LENGTH, _MANY, _FEW = 12, 40, 12
 
-#: For how many texts it is remembered what may stand there.
-_REMEMBERED = 1024
+#: How many characters of two markers have to be the same for both to stand at one place.
+TOLD = 24
 
 #: Look-behinds: whether each refuses what it finds, and the classes of the characters that it looks for.
 Behind = tuple[tuple[bool, str], ...]
@@ -31,7 +31,7 @@ _SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 
 
 @lru_cache(maxsize=4096)
-def prefixes(pattern: str, length: int = LENGTH) -> frozenset[str]:
+def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters.
 
     A blank stands for white space of any kind.
@@ -40,32 +40,58 @@ def prefixes(pattern: str, length: int = LENGTH) -> frozenset[str]:
 
 
 class Near:
-    """Of many patterns, those that may match where a text stands: found by its first characters, and remembered."""
+    """Of many patterns, those that may match where a text stands: their beginnings, character by character."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._starts = [{_spaced(start) for start in prefixes(pattern)} for pattern in patterns]
-        self._known: dict[str, list[int]] = {}
+        self._root = _Node()
+        for number, pattern in enumerate(patterns):
+            for start in prefixes(pattern, TOLD):
+                self._root.add(number, start)
 
-    def at(self, text: str, pos: int) -> list[int]:
-        """The numbers of those that may match at a place, or begin there where the text ends soon."""
-        piece = text[pos : pos + LENGTH]
-        found = self._known.get(piece)
-        if found is None:
-            blank = _spaced(piece)
-            found = [i for i, starts in enumerate(self._starts) if any(_agree(start, blank) for start in starts)]
-            if len(self._known) < _REMEMBERED:
-                self._known[piece] = found
-        return found
-
-
-def _spaced(text: str) -> str:
-    """A text with a blank for white space of any kind."""
-    return "".join([" " if char.isspace() else char for char in text])
+    def at(self, text: str, pos: int) -> tuple[int, ...]:
+        """The numbers of those that may match at a place, or begin there where the text ends soon, in order."""
+        node = self._root
+        for char in text[pos : pos + TOLD]:
+            following = node.next.get(" " if char.isspace() else char)
+            if following is None:
+                return node.passed
+            node = following
+        return node.within
 
 
-def _agree(one: str, other: str) -> bool:
-    """Are two texts the same, as far as both go?"""
-    return one.startswith(other) or other.startswith(one)
+class _Node:
+    """What has begun so: `passed` are the patterns of which anything may follow, `within` those that may go on so, too.
+
+    Both are made when they are first asked for.
+    """
+
+    __slots__ = ("next", "_above", "_ended", "_passed", "_within")
+
+    def __init__(self, above: _Node | None = None) -> None:
+        self.next: dict[str, _Node] = {}
+        self._above, self._ended = above, set[int]()
+        self._passed: tuple[int, ...] | None = None
+        self._within: tuple[int, ...] | None = None
+
+    def add(self, number: int, start: str) -> None:
+        """A pattern may go on with this."""
+        node = self
+        for char in start:
+            char = " " if char.isspace() else char
+            node = node.next.setdefault(char, _Node(node))
+        node._ended.add(number)
+
+    @property
+    def passed(self) -> tuple[int, ...]:
+        if self._passed is None:
+            self._passed = tuple(sorted({*self._ended, *(self._above.passed if self._above else ())}))
+        return self._passed
+
+    @property
+    def within(self) -> tuple[int, ...]:
+        if self._within is None:
+            self._within = tuple(sorted({*self.passed, *[i for node in self.next.values() for i in node.within]}))
+        return self._within
 
 
 def beginnings(pattern: str, length: int) -> frozenset[tuple[bool, str, Behind]]:
@@ -231,7 +257,7 @@ class _Maker:
 
     def _deeper(self, which: Sequence[int], path: str) -> str:
         """The expression for terminals of which those that are acceptable begin with `path`."""
-        if len(which) <= _FEW or len(path) >= LENGTH:
+        if len(which) <= _FEW or len(path) >= _LENGTH:
             return self._alternatives(which)
         nexts: dict[int, set[str] | None] = {i: self._next(i, path) for i in which}
         chars = sorted({char for found in nexts.values() if found for char in found})
