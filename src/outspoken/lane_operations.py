@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .automaton import Transition
 from .header import Header
@@ -19,6 +19,14 @@ class Unreadable(Exception):
 def named_all(step: Transition) -> list[NamedOp]:
     """The operations of a transition that no expression takes."""
     return [*[named(op, 0, "before_") for op in step.before], *[named(op, 0, "") for op in step.after]]
+
+
+class _Sure(NamedTuple):
+    """What is certain of a frame: it has its arguments, it has no name; the match and the place where it began."""
+
+    complete: bool = False
+    unnamed: bool = False
+    begun: tuple[int, str] | None = None
 
 
 class LaneOperations:
@@ -44,6 +52,10 @@ class LaneOperations:
         self._is_bare = False
         #: the frames that are open: what each may become
         self._frames: list[str] = []
+        #: what is certain of a frame where the source stands
+        self._sure: dict[int, _Sure] = {}
+        #: how many matches the source has so far
+        self._matches = 0
 
     def _put(self, *lines: str) -> None:
         self._lines += [f"{'    ' * self._indent}{line}" for line in lines]
@@ -51,19 +63,24 @@ class LaneOperations:
     def _block(self, write: Any) -> None:
         """Lines that belong to the last one. What cannot be read returns None."""
         self._indent += 1
-        at, frames, is_bare = len(self._lines), self._frames[:], self._is_bare
+        at, frames, is_bare, sure = len(self._lines), self._frames[:], self._is_bare, self._sure.copy()
         try:
             write()
         except Unreadable:
             del self._lines[at:]
             self._put("return None")
-        self._frames, self._is_bare = frames, is_bare
+        self._frames, self._is_bare, self._sure = frames, is_bare, sure
         self._indent -= 1
 
     def _top(self) -> int:
         if not self._frames:
             raise Unreadable
         return len(self._frames) - 1
+
+    def _tell(self, **known: bool) -> None:
+        """Something is certain of the frame, or no longer."""
+        d = self._top()
+        self._sure[d] = self._sure.get(d, _Sure())._replace(**known)
 
     def _operate(self, ops: list[NamedOp] | tuple[NamedOp, ...], start: str = "", end: str = "") -> None:
         """Carry out operations on groups of the match `m`, or on the place between `start` and `end`."""
@@ -107,6 +124,7 @@ class LaneOperations:
     def _do_begin(self, arg: str, start: str, end: str, token: str) -> None:
         d = len(self._frames)
         self._frames.append(arg)
+        self._sure[d] = _Sure(False, True, (self._matches, start))
         self._put(f"start{d} = {start}")
         kinds = set(arg.split())
         held = ("name",) if kinds == {"call_id"} else () if kinds <= {"think", "code"} else _HELD
@@ -139,8 +157,11 @@ class LaneOperations:
     def _do_end_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._frames.pop()
-        c = self._top()
-        self._put(f"id{c} = text[start{d}:{end}]", f"if name{d}:", f"    name{c} = name{d}")
+        c, sure = self._top(), self._sure.pop(d, _Sure())
+        same = bool(token) and sure.begun == (self._matches, start) and start != end
+        self._put(f"id{c} = {token if same else f'text[start{d}:{end}]'}")
+        if not sure.unnamed:
+            self._put(f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
         if self._acts:
@@ -150,8 +171,9 @@ class LaneOperations:
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
         if self._answers:
             self._put(f"if name{d}.strip().lower() in {self._answers!r}:", "    return None")
-        self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
-        self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
+        if not self._sure.pop(d, _Sure()).complete:
+            self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
+            self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
         self._put(*self._flush, f"safe = {end}")
         held = f"'name': name{d}, 'arguments': args{d}, 'arguments_text': parts{d}, 'id': id{d}"
         span = f"(start{d}{self._shift}, safe{self._shift})"
@@ -169,6 +191,7 @@ class LaneOperations:
 
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {token or repr('')}")
+        self._tell(unnamed=False)
 
     def _do_token_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"id{self._top()} = {token or repr('')}")
@@ -181,6 +204,7 @@ class LaneOperations:
 
     def _do_field_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {self._last_string()}")
+        self._tell(unnamed=False)
 
     def _do_field_id(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"id{self._top()} = {self._last_string()}")
@@ -192,10 +216,12 @@ class LaneOperations:
     def _do_field_arguments(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._put("if last.__class__ is not dict:", "    return None", f"args{d}, parts{d} = last, said")
+        self._tell(complete=True)
 
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._put(f"k = key{d}", "if k is None:", "    return None")
+        self._tell(complete=False)
         if not self._is_bare:
             self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)", "else:")
         self._indent += not self._is_bare

@@ -134,6 +134,7 @@ class LaneSource(LaneOperations):
 
     def _body(self, state: State) -> None:
         """All that is read in a state; None is returned where nothing of it can be."""
+        self._sure = {}
         try:
             self._state(state)
         except Unreadable:
@@ -221,6 +222,7 @@ class LaneSource(LaneOperations):
 
     def _paths(self, ways: _Ways) -> None:
         """Go the way that a match has found, if it is one that is wanted."""
+        self._matches += 1
         self._put("g = m.lastindex")
         for group, path in ways.wanted.items():
             self._put(f"if g == {ways.groups[group]}:")
@@ -239,30 +241,31 @@ class LaneSource(LaneOperations):
         target, role = free.target, free.terminal.short
         step = paths.step(target, "find lane", HANDLERS)
         ways = self._ways(step, state, "find")
-        self._find(target, ways)
+        solid = set(step.solid[1]) if step.solid is not None else set[str]()
+        told = all(solid & required(s.alarm) for s in target.suspects)
+        self._find(target, ways, counts=told and target.alarm is not None)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))
-        self._put("e = m.start()")
         if target.alarm is not None:
-            solid = set(step.solid[1]) if step.solid is not None else set[str]()
-            told = all(solid & required(s.alarm) for s in target.suspects)
             self._put(f"if {'odd and ' if told else ''}{self._name('alarm', target.alarm)}(text, pos, e) is not None:")
             self._put("    return None")
         self._piece(role, state.marked, "e", ends=False)
         self._operate(named_all(free), "e", "e")
         self._paths(ways)
 
-    def _find(self, target: Config, ways: _Ways) -> None:
-        """Search the marker that ends free text; `odd` tells whether something else began as one does."""
+    def _find(self, target: Config, ways: _Ways, *, counts: bool) -> None:
+        """Search the marker that ends free text, at `e`; with `counts`, `odd` says if anything else began like one."""
         step = ways.step
         if step.solid is None:
             find = self._name("find", step.find)
             long = self._name("long", _finder(target))
             self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
+            self._put("if m is not None:", "    e = m.start()")
             return
         blank, solid = step.solid  # written out what `paths.searched` makes
+        odd = ["odd = True"] * counts
         first = self._name("first", re.compile(f"[{re.escape(solid)}]").search)
-        self._put("e = pos", "odd = False", "while True:")
+        self._put("e = pos", *["odd = False"] * counts, "while True:")
         self._indent += 1
         if len(solid) == 1:
             self._put(f"e = text.find({solid!r}, e)", "if e < 0:", "    m = None", "    break")
@@ -271,12 +274,9 @@ class LaneSource(LaneOperations):
             self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
         if blank:
             find = self._name("find", paths.search(ways.match, blank, solid))
-            self._put(
-                f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)", "    odd = True", "    break"
-            )
-        self._put(
-            f"m = {self._name('match', ways.match)}(text, e)", "if m is not None:", "    break", "e += 1", "odd = True"
-        )
+            self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)")
+            self._put("    if m is not None:", "        e = m.start()", *[f"    {line}" for line in odd], "    break")
+        self._put(f"m = {self._name('match', ways.match)}(text, e)", "if m is not None:", "    break", "e += 1", *odd)
         self._indent -= 1
 
     def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
@@ -299,20 +299,36 @@ class LaneSource(LaneOperations):
             return
         if role == "TEXT":
             self._put("safe = pos")
-        self._put(f"piece = text[pos:{end}]", "a = pos")
-        trimmed = role in self._automaton.trims
-        if trimmed and marked:
-            lead = (f"b = piece.lstrip({BLANK!r})", "a += len(piece) - len(b)", "piece = b")
-            self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
-        if trimmed and (not ends or role == "ARG_VALUE"):
-            self._put(f"piece = piece.rstrip({BLANK!r})")
+        trims = role in self._automaton.trims
         if role == "ARG_VALUE":
             d = self._top()
+            self._put(f"piece = text[pos:{end}]")
+            self._trim(role, leads=trims and marked, ends=trims)
             self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
             self._is_bare = True
             return
-        self._put("if piece:")
-        self._block(lambda: self._say(1 if role == "TEXT" else 2))
+        self._put(f"if pos < {end}:")
+        self._block(lambda: self._said(role, end, leads=trims and marked, ends=trims and not ends))
+
+    def _said(self, role: str, end: str, *, leads: bool, ends: bool) -> None:
+        """Text or reasoning from `pos` to `end`, where there is some."""
+        self._put(f"piece = text[pos:{end}]", "a = pos")
+        self._trim(role, leads=leads, ends=ends)
+        kind = 1 if role == "TEXT" else 2
+        if leads or ends:
+            self._put("if piece:")
+            self._block(lambda: self._say(kind))
+        else:
+            self._say(kind)
+
+    def _trim(self, role: str, *, leads: bool, ends: bool) -> None:
+        """Take the white space off the piece that is the markup's."""
+        if leads and role == "TEXT":
+            self._put("if not after:", f"    b = piece.lstrip({BLANK!r})", "    a += len(piece) - len(b)", "    piece = b")
+        elif leads:
+            self._put(f"b = piece.lstrip({BLANK!r})", *["a += len(piece) - len(b)"] * (role != "ARG_VALUE"), "piece = b")
+        if ends:
+            self._put(f"piece = piece.rstrip({BLANK!r})")
 
     # islands
 
@@ -358,7 +374,9 @@ class LaneSource(LaneOperations):
             return
         self._put("try:", "    last, e = scan(text, pos)", "except UNSOUND:", "    return None", "said = text[pos:e]")
         if chars != '"':
-            self._put("if (said.find('{', 1) > 0 or said.find('[', 1) > 0) and too_deep(said, depth):")
+            first = {"{": "'[' in said", "[": "'{' in said"}.get(chars, "said.find('{', 1) > 0")
+            again = "said.find('{', 1) > 0" if chars == "{" else "said.find('[', 1) > 0"
+            self._put(f"if e - pos > depth and ({first} or {again}) and too_deep(said, depth):")
             self._put("    return None")
         self._put("if '\\\\' in said and '\\\\u' in said:", "    last = encodable(last)")
         self._land_on(step)
