@@ -51,7 +51,8 @@ def parse(
     error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
     ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
     """
-    settings = with_screen(settings, coordinates, screen)
+    if coordinates is not None or screen is not None:
+        settings = with_screen(settings, coordinates, screen)
     if repair is None and on_error == "keep" and lanes.ENABLED and not (prefix and format == "auto"):
         given = settings or DEFAULT
         auto = format == "auto"

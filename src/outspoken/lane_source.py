@@ -54,11 +54,11 @@ Part = State | Way
 class _Ways(NamedTuple):
     """The ways of a step: those that are wanted, and the numbers of those that are missing, both by their groups.
 
-    `match` is the expression that the function uses, and `groups` are the numbers that the step's groups have there.
+    `expression` is the step's with the groups that are wanted only, and `groups` are the numbers that they have there.
     """
 
     step: Step
-    match: Any
+    expression: re.Pattern[str]
     groups: dict[int, int]
     wanted: dict[int, Path]
     missing: dict[int, int]
@@ -150,7 +150,7 @@ class LaneSource(LaneOperations):
         self._is_bare = False
         if state.opening:
             ways = self._ways(paths.step(config, "find lane", HANDLERS), state, "opening")
-            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is None:", "    return None")
+            self._put(f"m = {self._match(ways)}(text, pos)", "if m is None:", "    return None")
             self._paths(ways)
             return
         if config.free is None:
@@ -160,7 +160,7 @@ class LaneSource(LaneOperations):
             return
         if config.ahead:
             ways = self._ways(paths.step(config, "ahead lane", HANDLERS), state, "ahead")
-            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is not None:")
+            self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(ways))
         if config.free.terminal.short == "TEXT" and not state.frames and config.free.target is self._automaton.home:
             self._put("if once:")
@@ -192,7 +192,7 @@ class LaneSource(LaneOperations):
         config = state.config
         if config.markers:
             ways = self._ways(paths.step(config, "match lane", HANDLERS), state, "match")
-            self._put(f"m = {self._name('match', ways.match)}(text, pos)", "if m is not None:")
+            self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(ways))
         if config.islands:
             self._island(config)
@@ -213,12 +213,13 @@ class LaneSource(LaneOperations):
                 wanted[group] = path
             else:
                 missing[group] = self._number(way)
-        if not wanted or (which == "find" and step.solid is None):
-            groups = {group: group for path in wanted.values() for _, _, group in path.named}
-            return _Ways(step, step.match, {**groups, **{group: group for group in wanted}}, wanted, missing)
         needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named]})
         expression, groups = lean(step.source, needed)
-        return _Ways(step, expression.match, {0: 0, **groups}, wanted, missing)
+        return _Ways(step, expression, {0: 0, **groups}, wanted, missing)
+
+    def _match(self, ways: _Ways) -> str:
+        """The name of what matches one of the ways."""
+        return self._name("match", ways.expression.match)
 
     def _paths(self, ways: _Ways) -> None:
         """Go the way that a match has found, if it is one that is wanted."""
@@ -257,8 +258,9 @@ class LaneSource(LaneOperations):
         """Search the marker that ends free text, at `e`; with `counts`, `odd` says if anything else began like one."""
         step = ways.step
         if step.solid is None:
-            find = self._name("find", step.find)
-            long = self._name("long", _finder(target))
+            source = f"{step.guard}(?:{ways.expression.pattern})"
+            find = self._name("find", re.compile(source).search)
+            long = self._name("long", _finder(source))
             self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
             self._put("if m is not None:", "    e = m.start()")
             return
@@ -273,10 +275,10 @@ class LaneSource(LaneOperations):
             self._put(f"if e >= n or text[e] not in {solid!r}:")  # often a marker stands here
             self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
         if blank:
-            find = self._name("find", paths.search(ways.match, blank, solid))
+            find = self._name("find", paths.search(ways.expression.match, blank, solid))
             self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)")
             self._put("    if m is not None:", "        e = m.start()", *[f"    {line}" for line in odd], "    break")
-        self._put(f"m = {self._name('match', ways.match)}(text, e)", "if m is not None:", "    break", "e += 1", *odd)
+        self._put(f"m = {self._match(ways)}(text, e)", "if m is not None:", "    break", "e += 1", *odd)
         self._indent -= 1
 
     def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
@@ -302,7 +304,7 @@ class LaneSource(LaneOperations):
         trims = role in self._automaton.trims
         if role == "ARG_VALUE":
             d = self._top()
-            self._put(f"piece = text[pos:{end}]")
+            self._put(f"piece = text[pos:{end}]", *["a = pos"] * (trims and marked))
             self._trim(role, leads=trims and marked, ends=trims)
             self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
             self._is_bare = True
@@ -323,10 +325,9 @@ class LaneSource(LaneOperations):
 
     def _trim(self, role: str, *, leads: bool, ends: bool) -> None:
         """Take the white space off the piece that is the markup's."""
-        if leads and role == "TEXT":
-            self._put("if not after:", f"    b = piece.lstrip({BLANK!r})", "    a += len(piece) - len(b)", "    piece = b")
-        elif leads:
-            self._put(f"b = piece.lstrip({BLANK!r})", *["a += len(piece) - len(b)"] * (role != "ARG_VALUE"), "piece = b")
+        if leads:
+            lead = [f"b = piece.lstrip({BLANK!r})", "a += len(piece) - len(b)", "piece = b"]
+            self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
         if ends:
             self._put(f"piece = piece.rstrip({BLANK!r})")
 
@@ -387,10 +388,15 @@ class LaneSource(LaneOperations):
         self._goto(step.target)
 
 
-def _finder(target: Config) -> Any:
+def _finder(source: str) -> Any:
     """What finds in long text, once it is needed."""
+    kept: list[Any] = []
 
     def find(text: str, pos: int) -> Any:
-        return paths.step(target, "find long", HANDLERS).find(text, pos)
+        if not kept:
+            import regex
+
+            kept.append(regex.compile(source).search)
+        return kept[0](text, pos)
 
     return find

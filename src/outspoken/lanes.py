@@ -197,7 +197,7 @@ def lane_of(format: str, edition: int) -> Lane:
 
 def read(text: str, format: str, prefix: str | None, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a whole text of a format; None where only the machine can tell. See `parse` for the arguments."""
-    if prefix or len(text) > settings.max_chars or reading.encodable(text) is not text:
+    if prefix or len(text) > settings.max_chars or not (text.isascii() or reading.encodable(text) is text):
         return None
     lane = lane_of(format, registry.edition())
     given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)

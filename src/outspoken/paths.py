@@ -104,11 +104,11 @@ class Step:
 
     `quick` finds the first character that may begin a marker; None where any may.
     `solid` is what `find` looks for, where it looks for single characters first: the white space with which a match may
-    begin, and the characters that then stand first.
+    begin, and the characters that then stand first. `guard` is what stands before `source` in a search, otherwise.
     `rivals` are the terminals of a partial step that may be open where another one has matched.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "solid")
+    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "solid", "guard")
 
     def __init__(
         self,
@@ -124,12 +124,14 @@ class Step:
         self.rivals = rivals
         self.quick: Any = None
         self.solid: tuple[str, str] | None = None
+        self.guard = ""
         self.find: Any = _nothing
         self.match: Any = _nothing
         if source and lead is None:
             self.find, self.match, self.solid = (
                 searched(source, terminals) if module is re else (*_both(module.compile(source)), None)
             )
+            self.guard = lookahead(terminals) if module is re and self.solid is None else ""
         elif source:
             self.source = f"{lead}(?:{source})"
             self.match = module.compile(self.source).match
@@ -248,11 +250,17 @@ def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
 
 def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
     """The expression that finds one of the terminals, made fast where only some characters may begin one."""
+    ahead = lookahead(terminals)
+    return f"{ahead}(?:{source})" if ahead else source
+
+
+def lookahead(terminals: Sequence[Terminal | Suspect]) -> str:
+    """What can be said of where one of the terminals begins, as an expression that takes nothing."""
     chars = first(terminals)
     if not chars:
-        return source
+        return ""
     more = guard([t.regex for t in terminals])
-    return f"(?={chars})(?={more})(?:{source})" if more else f"(?={chars})(?:{source})"
+    return f"(?={chars})(?={more})" if more else f"(?={chars})"
 
 
 def first(terminals: Sequence[Terminal | Suspect]) -> str | None:
