@@ -15,7 +15,7 @@ from .automaton import Automaton, Config, Transition
 from .buffer import LEFT
 from .deeds import ActionBuilder
 from .machine import Machine
-from .openers import home_markers, like, opening_markers
+from .openers import like, opening_markers
 from .operations import HANDLERS
 from .prefixes import Near
 from .salvage import TRY
@@ -38,7 +38,7 @@ class _Rivals(paths.Rivals):
         if self._begins is None:
             return super().still_open(buffer, at, start, rank)
         while (place := self._begins(buffer, at)) is not None and (at := place.start()) <= start:
-            for rival, own in [self.found[i] for i in self._near.at(buffer, at)]:
+            for rival, own in [self.found[i] for i in self._near.groups[self._near.at(buffer, at)]]:
                 if at < start or own < rank:
                     found = rival.match(buffer, at, partial=True)
                     if found is not None and found.partial:
@@ -57,13 +57,11 @@ class _Watch:
         own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
         partial = which == "find partial"
         module: Any = regex if partial else re
-        plain = [t.terminal for t in home_markers(registry.automaton(PLAIN, lenient=lenient))]
         count = len(openers.numbers)
         both = "|".join(filter(None, (openers.source, own.source)))  # there may be no other format
-        compiled, terminals = module.compile(both), [*openers.terminals, *plain]
-        chars = paths.first(terminals)
+        compiled = module.compile(both)
         #: finds where a marker may begin; None where anywhere
-        self.begins = guards.beginning([t.regex for t in terminals], chars, partial=partial)
+        self.begins = openers.beginning(partial=True) if partial else openers.begins
         self.find = guards.search(self.begins, compiled.match) if self.begins else compiled.search
         self.paths = {count + group: path for group, path in own.paths.items()}
         self.rivals: paths.Rivals | None = None

@@ -111,4 +111,5 @@ def _beginnings(pattern: str) -> frozenset[tuple[bool, str, Behind]]:
     """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
     tried = [beginnings(pattern, length) for length in _LENGTHS]
     known = next((found for found in tried if all(text for _, text, _ in found)), tried[-1])
-    return frozenset([(led, text[:1] if text[:1] in _RARE else text, behind) for led, text, behind in known])
+    rare = {text for led, text, _ in known if text[:1] in _RARE and not led}
+    return frozenset([(led, text[:1] if text in rare and not led else text, behind) for led, text, behind in known])

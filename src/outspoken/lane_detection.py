@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import lanes, paths, reading, registry
-from .detection import watch
 from .lanes import Lane, lane_of, reply_of, segment
-from .openers import Openers, like, opening_markers
+from .openers import Openers, Place, like, opening_markers
 from .operations import HANDLERS
 from .replies import Reply, Text, ToolCall
 from .settings import Settings
@@ -25,8 +24,7 @@ class _Plain(NamedTuple):
 
     edition: int
     openers: Openers
-    find: Any
-    #: the groups of `find` from this one on are plain text's own markers
+    #: the numbers from this one on are plain text's own markers
     own: int
     ahead: Any
     lane: Lane
@@ -54,9 +52,8 @@ def _plain(edition: int) -> _Plain:
     lane = lane_of(PLAIN, edition)
     start = lane.automaton.start
     openers = opening_markers(True, edition)
-    find = watch("find whole", True, edition).find
     ahead = paths.step(start, "ahead whole", HANDLERS).match if start.ahead else None
-    return _Plain(edition, openers, find, len(openers.numbers) + 1, ahead, lane)
+    return _Plain(edition, openers, len(openers.terminals) + 1, ahead, lane)
 
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
@@ -92,33 +89,30 @@ class _Reader:
             self.segments, self._pos, _, self._after = head
         while self._pos < length:
             pos = self._pos
-            match = plain.find(text, pos)
-            start = length if match is None else match.start()
+            place = plain.openers.place(text, pos)
+            start = length if place is None else place.start
             piece = text[pos:start]
             if pos and not self._after and "TEXT" in self._trims:
                 piece = piece.lstrip(BLANK)
                 pos = start - len(piece)
-            if match is None:
+            if place is None:
                 self._add(piece, pos)
                 return True
-            found = self._found(match, piece, pos)
+            found = self._found(place, piece, pos)
             if found is None:
                 return False
             self._take(found, piece, pos)
         return True
 
-    def _found(self, match: Any, piece: str, pos: int) -> _Read | None:
+    def _found(self, place: Place, piece: str, pos: int) -> _Read | None:
         """What stands at a marker; None where that is not certain."""
-        start: int = match.start()
-        if match.lastindex >= self.plain.own:
-            lane, said = self.plain.lane, pos + len(piece.rstrip(BLANK))
+        plain, start = self.plain, place.start
+        if place.number >= plain.own:
+            lane, said = plain.lane, pos + len(piece.rstrip(BLANK))
             found = lane.read_on(self.text, start, self.tools, self.depth, said, self._after or said > pos)
             return _Read(lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
-        plain = self.plain
-        group: int = match.lastindex
-        number = plain.openers.numbers[group - 1]
-        for name in plain.openers.found.get(number, ()):
-            if not plain.openers.has_rival(name, self.text, start):
+        for name in plain.openers.found.get(place.number, ()):
+            if not plain.openers.has_rival(name, self.text, place):
                 lane = lane_of(name, plain.edition)
                 found = lane.read_segment(self.text, start, self.tools, self.depth)
                 if found.__class__ is tuple:
@@ -132,21 +126,26 @@ class _Reader:
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         for candidates in (likely, [name for name in names if name not in likely]):
-            sound: list[tuple[Any, Lane, Any]] = []
+            sound: list[tuple[Lane, Any]] = []
             for name in candidates:
                 lane = lane_of(name, self.plain.edition)
                 found = lane.read_segment(self.text, start, self.tools, self.depth)
                 if found is None or found is True:
                     return None
                 if found is not False:
-                    nothing = all(s.__class__ is Text for s in found[0])
-                    idle = not any(s.__class__ is ToolCall for s in found[0])
-                    rank = nothing, idle, -found[1], name != self.detected, name != PLAIN, bool(like(name)), name
-                    sound.append((rank, lane, found))
+                    sound.append((lane, found))
             if sound:
-                _, lane, found = min(sound)
+                lane, found = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
                 return self._told(lane, found, start)
         return None
+
+    def _rank(self, read: tuple[Lane, Any]) -> tuple[Any, ...]:
+        """The order of the formats that read a segment, the best first."""
+        lane, (segments, end, _, _) = read
+        nothing = all(s.__class__ is Text for s in segments)
+        idle = not any(s.__class__ is ToolCall for s in segments)
+        name = lane.format
+        return nothing, idle, -end, name != self.detected, name != PLAIN, bool(like(name)), name
 
     def _told(self, lane: Lane, found: Any, start: int) -> _Read | None:
         """A segment that was read; None where it is no more than its text."""

@@ -145,6 +145,12 @@ class Lane:
 
         None where the lane cannot tell. Where the format refuses the text: does it so behind what a stream would tell?
         """
+        function = self._made.function
+        if function is not None:  # nothing is to be learned, most times
+            known = None if tools is None else tools.names
+            found = function(text, pos, 1, tools, known, depth, SEGMENT, 0, pos, True)
+            if found.__class__ is not int:
+                return found
         return self._enter(text, Entry(pos, 1, SEGMENT, 0, pos), tools, depth)
 
     def read_on(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after: bool) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import registry
+from . import guards, registry
 from .automaton import Automaton, Transition, order
 from .notations import notation_of
+from .paths import first
 from .prefixes import TOLD, Near, one_of, prefixes
 from .tables import Terminal
 from .trials import PLAIN
@@ -20,11 +21,10 @@ _KEPT = 4
 class Opening:
     """An opening marker of a format, and what may follow it."""
 
-    __slots__ = ("name", "_step", "_match", "_partial", "__dict__")
+    __slots__ = ("name", "_step", "_partial", "__dict__")
 
     def __init__(self, name: str, step: Transition) -> None:
         self.name, self._step = name, step
-        self._match: Any = None
         self._partial: Any = None
 
     @property
@@ -52,12 +52,10 @@ class Opening:
         """The pattern of the marker with more of the format behind it."""
         return "{}(?:{})".format(*self._parts)
 
-    def at(self, text: str, pos: int) -> bool | None:
-        """Is what stands here, in text that is all there, more of the format than its marker? None without a marker."""
-        if self._match is None:
-            self._match = re.compile("{}(?:({})|)".format(*self._parts)).match
-        match = self._match(text, pos)
-        return None if match is None else bool(match.lastindex)
+    @property
+    def told(self) -> str:
+        """A pattern that takes nothing, with a group for whether more of the format stands here, one for its marker."""
+        return "(?:(?={}(?:(?:{})()|)())|)".format(*self._parts)
 
     def may_come(self, text: str, pos: int) -> bool:
         """Does the text, of which more may come, end within what may be the marker?"""
@@ -69,17 +67,33 @@ class Opening:
         return match is not None and match.partial
 
 
+class Place(NamedTuple):
+    """Where a marker stands, its number from 1 on, plain text's own ones last, and the group of those that begin so."""
+
+    start: int
+    number: int
+    group: int
+
+
 class Openers:
     """The opening markers of all formats, in order, and those of plain text, which come into play where others do."""
 
-    def __init__(self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening]) -> None:
+    def __init__(
+        self, found: list[Opening], terminals: dict[str, Terminal], plain: list[Opening], own: list[Terminal]
+    ) -> None:
         self.terminals = sorted(terminals.values(), key=order)
+        #: plain text's own markers
+        self.own = own
         self._found = sorted(found, key=lambda o: o.name)
         self._all = [*self._found, *plain]
-        self._near = Near([o.regex for o in self._all])
+        self._patterns = [t.regex for t in [*self.terminals, *own]]
+        self._near = Near(self._patterns)
+        self._openings: dict[int, tuple[list[Opening], Any]] = {}
+        self._matches: dict[int, Any] = {}
         #: an expression for all of them, and the number of the marker that each of its groups is
         self.source, self.numbers = one_of(self.terminals)
-        self._rivals: dict[tuple[str, tuple[int, ...]], Any] = {}
+        #: what another format than one that is named is likely by, for each group of markers that begin alike
+        self._rivals: dict[tuple[str, int], Any] = {}
         #: the formats that were found where the marker of a number stood, the last one first
         self.found: dict[int, tuple[str, ...]] = {}
 
@@ -100,12 +114,54 @@ class Openers:
         refuse what follows.
         """
         names: dict[str, bool] = {}
-        for opening in [self._all[i] for i in self._near.at(text, pos)]:
-            goes_on = opening.at(text, pos)
-            if goes_on is not None or (not final and opening.may_come(text, pos)):
-                likely = (goes_on or not final) and not opening.supplied
+        openings, match = self._alike(self._near.at(text, pos))
+        groups = match(text, pos).groups()
+        for opening, goes_on, stands in zip(openings, groups[::2], groups[1::2], strict=True):
+            if stands is not None or (not final and opening.may_come(text, pos)):
+                likely = (goes_on is not None or not final) and not opening.supplied
                 names[opening.name] = names.get(opening.name, False) or likely
         return list(names), [name for name, likely in names.items() if likely]
+
+    @cached_property
+    def begins(self) -> Any:
+        """A search for where a marker may begin, in text that is all there; None where anywhere."""
+        return self.beginning(partial=False)
+
+    def beginning(self, *, partial: bool) -> Any:
+        """The same; with `partial`, in text of which more may come."""
+        return guards.beginning(self._patterns, first([*self.terminals, *self.own]), partial=partial)
+
+    def place(self, text: str, pos: int) -> Place | None:
+        """The next marker in text that is all there."""
+        begins = self.begins
+        while pos <= len(text):
+            if begins is not None:
+                begun = begins(text, pos)
+                if begun is None:
+                    return None
+                pos = begun.start()
+            group = self._near.at(text, pos)
+            match = self._matches.get(group) or self._matched(group)
+            found = match(text, pos)
+            if found is not None:
+                return Place(pos, self._near.groups[group][found.lastindex - 1] + 1, group)
+            pos += 1
+        return None
+
+    def _matched(self, group: int) -> Any:
+        """What matches the first of the markers that begin alike that matches, each in a group of its own."""
+        ways = [f"({self._patterns[i]})" for i in self._near.groups[group]]
+        match = self._matches[group] = re.compile("|".join(ways) or "(?!)").match
+        return match
+
+    def _alike(self, group: int) -> tuple[list[Opening], Any]:
+        """The opening markers that begin alike, in the order of all, and what tells which of them stand somewhere."""
+        known = self._openings.get(group)
+        if known is None:
+            patterns = {self._patterns[i] for i in self._near.groups[group]}
+            openings = [o for o in self._all if o.regex in patterns]
+            known = self._openings[group] = openings, re.compile("".join([o.told for o in openings])).match
+        return known
 
     def learn(self, number: int, name: str) -> None:
         """A format was found where the marker of a number stood."""
@@ -113,15 +169,15 @@ class Openers:
         if known[:1] != (name,):
             self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
 
-    def has_rival(self, name: str, text: str, pos: int) -> bool:
-        """Is another format than this one likely, too, where an opening marker was found?"""
-        key = name, self._near.at(text, pos)
+    def has_rival(self, name: str, text: str, place: Place) -> bool:
+        """Is another format than this one likely, too, where a marker was found?"""
+        key = name, place.group
         if key not in self._rivals:
-            near = [o for o in [self._all[i] for i in key[1]] if not o.supplied and name not in likes(o.name)]
+            near = [o for o in self._alike(place.group)[0] if not o.supplied and name not in likes(o.name)]
             source = "|".join(dict.fromkeys([o.likely for o in near]))
             self._rivals[key] = re.compile(source).match if source else None
         match = self._rivals[key]
-        return match is not None and match(text, pos) is not None
+        return match is not None and match(text, place.start) is not None
 
 
 @registry.remembered
@@ -140,7 +196,7 @@ def opening_markers(lenient: bool, edition: int) -> Openers:
             if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
                 terminals[regex] = step.terminal
                 found.append(Opening(name, step))
-    return Openers(found, terminals, plain)
+    return Openers(found, terminals, plain, [step.terminal for step in own_steps])
 
 
 @registry.remembered

@@ -27,6 +27,8 @@ Behind = tuple[tuple[bool, str], ...]
 #: must stand before it.
 _Start = tuple[str, bool, Behind]
 _NOTHING: _Start = ("", True, ())
+#: white space of any kind, all of which is below U+3001
+_BLANKS = {code: " " for code in range(0x3001) if chr(code).isspace()}
 _SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 
 
@@ -34,29 +36,64 @@ _SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters.
 
-    A blank stands for white space of any kind.
+    They are shorter than they could be where there would be too many. A blank stands for white space of any kind.
     """
-    return frozenset([start[0] for start in _sequence(list(sre.parse(pattern)), {_NOTHING}, length, False)])
+    items = list(sre.parse(pattern))
+    found = frozenset[str]([""])
+    while "" in found and length:
+        found = frozenset([start[0] for start in _sequence(items, {_NOTHING}, length, False)])
+        length //= 2
+    return found
 
 
 class Near:
-    """Of many patterns, those that may match where a text stands: their beginnings, character by character."""
+    """Of many patterns, those that may match where a text stands, told by their beginnings.
+
+    `groups` are the numbers of the patterns that may stand at one place, in order. All that is kept comes from the
+    patterns: no text can fill it.
+    """
 
     def __init__(self, patterns: Sequence[str]) -> None:
+        self.groups: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
         self._root = _Node()
         for number, pattern in enumerate(patterns):
             for start in prefixes(pattern, TOLD):
                 self._root.add(number, start)
+        self._passed: dict[str, int] = {}
+        self._match = re.compile(self._known(self._root, "")).match
 
-    def at(self, text: str, pos: int) -> tuple[int, ...]:
-        """The numbers of those that may match at a place, or begin there where the text ends soon, in order."""
-        node = self._root
-        for char in text[pos : pos + TOLD]:
-            following = node.next.get(" " if char.isspace() else char)
-            if following is None:
-                return node.passed
-            node = following
-        return node.within
+    def at(self, text: str, pos: int) -> int:
+        """The number of the group that may match at a place, or begin there where the text ends soon."""
+        if len(text) - pos < TOLD:
+            return self._number(self._root.at(text[pos:]))
+        begun: Any = self._match(text, pos)
+        number = self._passed.get(begun[0])
+        return self._passed[_blanked(begun[0])] if number is None else number
+
+    def _number(self, group: tuple[int, ...]) -> int:
+        number = self._numbers.get(group)
+        if number is None:
+            number = self._numbers[group] = len(self.groups)
+            self.groups.append(group)
+        return number
+
+    def _known(self, node: _Node, begun: str) -> str:
+        """An expression for the longest of the beginnings that matter; what has begun with one of them is noted."""
+        self._passed[begun] = self._number(node.passed)
+        ways: list[str] = []
+        for char, following in sorted(node.next.items()):
+            path = char
+            while len(following.next) == 1 and not following.ended:
+                ((char, following),) = following.next.items()
+                path += char
+            ways.append(written(path) + self._known(following, begun + path))
+        return f"(?:{'|'.join(ways)}|)" if ways else ""
+
+
+def _blanked(text: str) -> str:
+    """The text with a blank for white space of any kind."""
+    return text.translate(_BLANKS)
 
 
 class _Node:
@@ -65,26 +102,35 @@ class _Node:
     Both are made when they are first asked for.
     """
 
-    __slots__ = ("next", "_above", "_ended", "_passed", "_within")
+    __slots__ = ("next", "ended", "_above", "_passed", "_within")
 
     def __init__(self, above: _Node | None = None) -> None:
         self.next: dict[str, _Node] = {}
-        self._above, self._ended = above, set[int]()
+        self.ended, self._above = set[int](), above
         self._passed: tuple[int, ...] | None = None
         self._within: tuple[int, ...] | None = None
 
     def add(self, number: int, start: str) -> None:
         """A pattern may go on with this."""
         node = self
-        for char in start:
-            char = " " if char.isspace() else char
+        for char in _blanked(start):
             node = node.next.setdefault(char, _Node(node))
-        node._ended.add(number)
+        node.ended.add(number)
+
+    def at(self, text: str) -> tuple[int, ...]:
+        """The patterns that may begin with a text, or that it begins with, in order."""
+        node = self
+        for char in _blanked(text):
+            following = node.next.get(char)
+            if following is None:
+                return node.passed
+            node = following
+        return node.within
 
     @property
     def passed(self) -> tuple[int, ...]:
         if self._passed is None:
-            self._passed = tuple(sorted({*self._ended, *(self._above.passed if self._above else ())}))
+            self._passed = tuple(sorted({*self.ended, *(self._above.passed if self._above else ())}))
         return self._passed
 
     @property
@@ -128,10 +174,13 @@ def written(text: str) -> str:
 
 
 def _sequence(items: list[Any], starts: set[_Start], length: int, folds: bool, *, blanks: bool = False) -> set[_Start]:
-    for op, value in items:
+    for number, (op, value) in enumerate(items, 1):
         live = {start for start in starts if start[1] and len(start[0]) < length}
         if not live:
             break
+        if op is c.ASSERT and value[0] > 0 and number == len(items):
+            ahead = _sequence(list(value[1]), live, length, folds, blanks=blanks)
+            return (starts - live) | {(text, False, behind) for text, _, behind in ahead}
         if op in (c.ASSERT, c.ASSERT_NOT, c.AT):
             starts = {(text, on, behind + _behind(op, value) * (on and not text)) for text, on, behind in starts}
             continue
