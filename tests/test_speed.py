@@ -52,6 +52,7 @@ def test_the_markers_of_all_formats_are_found_where_they_are_unguarded(format_: 
     openers = opening_markers(True, registry.edition())
     plain = re.compile(openers.source)
     begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=False)
+    assert begins is not None
     guarded_find = re.compile(guarded(openers.source, openers.terminals)).search
     for text in [case.text for case in CASES if case.format == format_]:
         spaced = re.sub(r"(?<=\w) (?=\w)", "\n" + " " * (len(text) % 15), text)
@@ -69,6 +70,7 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(f
     openers = opening_markers(True, registry.edition())
     plain = regex.compile(openers.source)
     begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=True)
+    assert begins is not None
     find = search(begins, plain.match)
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
@@ -101,7 +103,8 @@ def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: st
         ([r"(?<![^\n])Plan:|(?<=[.] )Act:"], "Plan: Plan Act. Act:\nPla", [0, 16], [0, 16, 21]),
         ([r"(?<!\w)(?:[Ii]n fact, )?[Tt]hen"], "then in fact of athen In fa", [0, 5], [0, 5, 22]),
         ([r"(?i:if|when)x"], "If WHENx iF", [3], [3, 9]),
-        (["\n\n(?=A)"], "a\n\nB\n", [1], [1, 4]),
+        (["\n\n(?=A)"], "a\n\nB\n", [], [4]),
+        (["\n\n(?=A)"], "a\n\nB\n\nA\n", [4, 5], [4, 5, 7]),
         ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
     ],
 )

@@ -27,7 +27,7 @@ class _Rivals(paths.Rivals):
 
     __slots__ = ("_begins", "_ranks", "_near")
 
-    def __init__(self, found: list[tuple[Any, int]], begins: Any, ranks: dict[int, int]) -> None:
+    def __init__(self, found: list[tuple[Any, int]], begins: guards.Begins | None, ranks: dict[int, int]) -> None:
         super().__init__(found)
         self._begins, self._ranks = begins, ranks
         self._near = Near([rival.pattern for rival, _ in found])
@@ -37,7 +37,7 @@ class _Rivals(paths.Rivals):
         rank = self._ranks[group]
         if self._begins is None:
             return super().still_open(buffer, at, start, rank)
-        while (place := self._begins(buffer, at)) is not None and (at := place.start()) <= start:
+        while 0 <= (at := self._begins(buffer, at)) <= start:
             for rival, own in [self.found[i] for i in self._near.groups[self._near.at(buffer, at)]]:
                 if at < start or own < rank:
                     found = rival.match(buffer, at, partial=True)
@@ -169,7 +169,7 @@ class Detector(Machine):
             return super()._is_text(free, chunk)
         begins = watch("find partial", self._lenient, self._edition).begins
         known = self.buffer[-LEFT:]
-        return begins is not None and begins(known + chunk, len(known)) is None
+        return begins is not None and begins(known + chunk, len(known)) < 0
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """An opening marker of some formats: try them from here."""

@@ -7,10 +7,12 @@ each: its first characters, and what must stand before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import Any
 
+from .patterns import sre
 from .prefixes import Behind, beginnings, written
 
 #: How many characters of a marker are looked at, fewer where it is spelled in many ways, and of white space before it.
@@ -21,6 +23,10 @@ _SPACES = rf"\s{{0,{_BLANKS}}}"
 
 #: What may follow the first character of a marker, and what must stand before that.
 _More = tuple[str, Behind]
+#: Does white space lead, what comes then, and what must stand before it all?
+_Beginning = tuple[bool, str, Behind]
+#: Finds in a text, from a place on, where a marker may begin; -1 where none may.
+Begins = Callable[[str, int], int]
 
 
 def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
@@ -29,43 +35,99 @@ def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
     It looks at the first characters, behind white space where that leads, and at what a marker must stand behind. With
     `partial`, it matches what may be the beginning of a marker at the end of the text, too.
     """
+    split = _split(patterns)
+    if split is None:
+        return None
+    free, bound = split
+    parts = [_choice(free, partial=partial)] if free else []
+    if bound:
+        parts.append(f"(?<![a-z])(?:{_choice(bound, partial=partial)})")
+    return "|".join(parts)
+
+
+def _split(patterns: Iterable[str]) -> tuple[list[_Beginning], list[_Beginning]] | None:
+    """The beginnings that may stand within a word, which most of prose is, and the others; None where one is open."""
+    free, bound = list[_Beginning](), list[_Beginning]()
+    for pattern in patterns:
+        for known in _beginnings(pattern):
+            if known[1] in ("", " "):
+                return None
+            (bound if _refuses_words(known[2]) else free).append(known)
+    return free, bound
+
+
+def _choice(found: Iterable[_Beginning], *, partial: bool, read: bool = False) -> str:
+    """A pattern for one of several beginnings; with `read`, its first character has been read."""
     firsts: dict[str, set[_More]] = {}
     blank = set[_More]()
-    for pattern in patterns:
-        for led, text, behind in _beginnings(pattern):
-            if text in ("", " "):
-                return None
-            if led:
-                blank.add((text, behind))
-            else:
-                firsts.setdefault(text[0], set()).add((text[1:], behind))
+    for led, text, behind in found:
+        if led:
+            blank.add((text, behind))
+        else:
+            firsts.setdefault(text[0], set()).add((text[1:], behind))
     alike: dict[str, str] = {}
     for char in sorted(firsts):
         more = _following(firsts[char], "", partial=partial)
         alike[more] = alike.get(more, "") + char
-    parts = [f"[{written(chars)}]{more}" for more, chars in sorted(alike.items())]
+    ways = [(f"[{written(chars)}]", more) for more, chars in sorted(alike.items())]
+    spaces: list[tuple[str, str]] = []
     if blank:
         soon = "".join(sorted({text[0] for text, _ in blank}))
-        led, end = _following(blank, _SPACES, partial=partial), r"|\Z" if partial else ""
-        parts.append(rf"\s(?:(?={_SPACES}(?:[{written(soon)}]{end})){led}|\s{{{_BLANKS + 1}}})")
-    return "|".join(parts)
+        lead, end = _following(blank, _SPACES, partial=partial), r"|\Z" if partial else ""
+        more = rf"(?:(?={_SPACES}(?:[{written(soon)}]{end})){lead}|\s{{{_BLANKS + 1}}})"
+        spaces = [(r"\s", more)]
+    if not read:
+        return "|".join([char + more for char, more in ways + spaces])
+    any_ = [(f"[{written(''.join(firsts))}]", _one_of(ways))] if ways else []
+    return _one_of(any_ + spaces)
 
 
-def beginning(patterns: Iterable[str], chars: str | None, *, partial: bool) -> Any:
+def _one_of(ways: list[tuple[str, str]]) -> str:
+    """A pattern for what may follow a character that has been read, and may be several."""
+    return "(?:" + "|".join([f"(?<={char}){more}" for char, more in ways]) + ")"
+
+
+def _refuses_words(behind: Behind) -> bool:
+    """Does what must stand before refuse every lower-case letter?"""
+    single = [(refused, re.compile(chars)) for refused, chars in behind if sre.parse(chars).getwidth() == (1, 1)]
+    return any(all(bool(known.match(char)) == refused for char in ascii_lowercase) for refused, known in single)
+
+
+def beginning(patterns: Sequence[str], chars: str | None, *, partial: bool) -> Begins | None:
     """A search for where one of several patterns may begin, whose first characters are of the class `chars`.
 
     None where that is anywhere.
     """
-    found = guard(patterns, partial=partial) if chars else None
-    return None if found is None else re.compile(f"(?={chars})(?:{found})").search
+    split = _split(patterns) if chars else None
+    if split is None:
+        return None
+    free, bound = split
+    within = [text for led, text, _ in free if not led and text[0] in ascii_lowercase]
+    if within or not (free and bound):
+        search = re.compile(f"(?={chars})(?:{guard(patterns, partial=partial)})").search
+        return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
+    first = f"(?={chars})(?:{_choice(bound, partial=partial)})"
+    here = re.compile(f"(?<![a-z]){first}").match
+    # within a word, nothing is looked at: what stands there begins in front of it or is no small letter
+    own = _choice(free, partial=partial, read=True)
+    next_ = re.compile(f"[^a-z](?:{own}|(?={first})())").search
+
+    def begins(text: str, pos: int) -> int:
+        if here(text, pos) is not None:
+            return pos
+        found = next_(text, pos)
+        if found is None:
+            return -1
+        return found.start() if found.lastindex is None else found.start() + 1
+
+    return begins
 
 
-def search(begins: Any, match: Any) -> Callable[..., Any]:
+def search(begins: Begins, match: Any) -> Callable[..., Any]:
     """A search for what `match` matches, at the places that `begins` finds."""
 
     def find(text: str, pos: int = 0, **how: bool) -> Any:
-        while (place := begins(text, pos)) is not None:
-            pos = place.start()
+        while (pos := begins(text, pos)) >= 0:
             found = match(text, pos, **how)
             if found is not None:
                 return found
@@ -107,7 +169,7 @@ def _cut(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _beginnings(pattern: str) -> frozenset[tuple[bool, str, Behind]]:
+def _beginnings(pattern: str) -> frozenset[_Beginning]:
     """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
     tried = [beginnings(pattern, length) for length in _LENGTHS]
     known = next((found for found in tried if all(text for _, text, _ in found)), tried[-1])

@@ -30,18 +30,9 @@ class _Plain(NamedTuple):
     lane: Lane
 
 
-class _Read(NamedTuple):
-    """A segment that a lane has read: what it is, where it ends, and whether what ended there is text.
-
-    `own` says that plain text was read on, so that no format had to be found.
-    """
-
-    lane: Lane
-    segments: list[Any]
-    end: int
-    after_text: bool
-    own: bool = False
-
+#: What a lane has read at a marker: the lane, the segments, where they end, whether what ended there is text, and
+#: whether plain text was read on, so that no format had to be found.
+_Read = tuple[Lane, list[Any], int, bool, bool]
 
 #: how many texts were read in an edition of the formats, as long as they are few
 _seen: dict[int, int] = {}
@@ -90,7 +81,7 @@ class _Reader:
         while self._pos < length:
             pos = self._pos
             place = plain.openers.place(text, pos)
-            start = length if place is None else place.start
+            start = length if place is None else place[0]
             piece = text[pos:start]
             if pos and not self._after and "TEXT" in self._trims:
                 piece = piece.lstrip(BLANK)
@@ -106,15 +97,17 @@ class _Reader:
 
     def _found(self, place: Place, piece: str, pos: int) -> _Read | None:
         """What stands at a marker; None where that is not certain."""
-        plain, start = self.plain, place.start
-        if place.number >= plain.own:
+        start, number, group = place
+        plain, text = self.plain, self.text
+        if number >= plain.own:
             lane, said = plain.lane, pos + len(piece.rstrip(BLANK))
-            found = lane.read_on(self.text, start, self.tools, self.depth, said, self._after or said > pos)
-            return _Read(lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
-        for name in plain.openers.found.get(place.number, ()):
-            if not plain.openers.has_rival(name, self.text, place):
+            found = lane.read_on(text, start, self.tools, self.depth, said, self._after or said > pos)
+            return (lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
+        openers = plain.openers
+        for name in openers.found.get(number, ()):
+            if not openers.has_rival(name, text, start, group):
                 lane = lane_of(name, plain.edition)
-                found = lane.read_segment(self.text, start, self.tools, self.depth)
+                found = lane.read_segment(text, start, self.tools, self.depth)
                 if found.__class__ is tuple:
                     return self._told(lane, found, start)
                 break
@@ -152,25 +145,25 @@ class _Reader:
         segments, end, _, after = found
         for made in segments:
             if made.__class__ is not Text:
-                return _Read(lane, segments, end, after)
+                return lane, segments, end, after, False
         said = "".join([made.text for made in segments])
-        return None if said == self.text[start:end] else _Read(lane, segments, end, after)
+        return None if said == self.text[start:end] else (lane, segments, end, after, False)
 
     def _take(self, found: _Read, piece: str, pos: int) -> None:
         """Take over the text before a segment, and the segment."""
-        lane = found.lane
+        lane, segments, self._pos, self._after, own = found
         trims = lane.automaton.trims
-        if not found.own:
+        if not own:
             self._trims = trims
         if lane is not self.plain.lane:
             self.detected = self.detected or lane.format
-        self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
-        for made in found.segments:
+        if piece:
+            self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
+        for made in segments:
             if made.__class__ is Text:
                 self._add(made.text, made.span[0])
             else:
                 self.segments.append(made)
-        self._pos, self._after = found.end, found.after_text
 
     def _add(self, piece: str, start: int) -> None:
         """Add text that stands at a place to the segments, or to the text before it."""

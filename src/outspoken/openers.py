@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import guards, registry
 from .automaton import Automaton, Transition, order
@@ -67,12 +67,8 @@ class Opening:
         return match is not None and match.partial
 
 
-class Place(NamedTuple):
-    """Where a marker stands, its number from 1 on, plain text's own ones last, and the group of those that begin so."""
-
-    start: int
-    number: int
-    group: int
+#: Where a marker stands, its number from 1 on, plain text's own ones last, and the group of those that begin so.
+Place = tuple[int, int, int]
 
 
 class Openers:
@@ -123,11 +119,11 @@ class Openers:
         return list(names), [name for name, likely in names.items() if likely]
 
     @cached_property
-    def begins(self) -> Any:
+    def begins(self) -> guards.Begins | None:
         """A search for where a marker may begin, in text that is all there; None where anywhere."""
         return self.beginning(partial=False)
 
-    def beginning(self, *, partial: bool) -> Any:
+    def beginning(self, *, partial: bool) -> guards.Begins | None:
         """The same; with `partial`, in text of which more may come."""
         return guards.beginning(self._patterns, first([*self.terminals, *self.own]), partial=partial)
 
@@ -136,15 +132,14 @@ class Openers:
         begins = self.begins
         while pos <= len(text):
             if begins is not None:
-                begun = begins(text, pos)
-                if begun is None:
+                pos = begins(text, pos)
+                if pos < 0:
                     return None
-                pos = begun.start()
             group = self._near.at(text, pos)
             match = self._matches.get(group) or self._matched(group)
-            found = match(text, pos)
-            if found is not None:
-                return Place(pos, self._near.groups[group][found.lastindex - 1] + 1, group)
+            found: re.Match[str] | None = match(text, pos)
+            if found is not None and found.lastindex:
+                return pos, self._near.groups[group][found.lastindex - 1] + 1, group
             pos += 1
         return None
 
@@ -169,15 +164,15 @@ class Openers:
         if known[:1] != (name,):
             self.found[number] = (name, *[other for other in known if other != name])[:_KEPT]
 
-    def has_rival(self, name: str, text: str, place: Place) -> bool:
-        """Is another format than this one likely, too, where a marker was found?"""
-        key = name, place.group
+    def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
+        """Is another format than this one likely, too, where a marker was found? See `Place` for its group."""
+        key = name, group
         if key not in self._rivals:
-            near = [o for o in self._alike(place.group)[0] if not o.supplied and name not in likes(o.name)]
+            near = [o for o in self._alike(group)[0] if not o.supplied and name not in likes(o.name)]
             source = "|".join(dict.fromkeys([o.likely for o in near]))
             self._rivals[key] = re.compile(source).match if source else None
         match = self._rivals[key]
-        return match is not None and match(text, place.start) is not None
+        return match is not None and match(text, pos) is not None
 
 
 @registry.remembered
