@@ -104,6 +104,8 @@ def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: st
         ([r"(?<!\w)(?:[Ii]n fact, )?[Tt]hen"], "then in fact of athen In fa", [0, 5], [0, 5, 22]),
         ([r"(?i:if|when)x"], "If WHENx iF", [3], [3, 9]),
         (["\n\n(?=A)"], "a\n\nB\n", [], [4]),
+        ([r"\n(?=\s{0,9}[^\s:]{1,200}:)"], "a\nb: c\n d:", [1, 6], [1, 6]),
+        ([r"\n(?:\s|a){1,3}b"], "\n ab \n\nb", [0, 5, 6], [0, 5, 6]),
         (["\n\n(?=A)"], "a\n\nB\n\nA\n", [4, 5], [4, 5, 7]),
         ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
     ],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, NoReturn, cast
 
@@ -27,7 +28,9 @@ def parse_message(
     """The message of a response in a format that `load_format` made of a response template.
 
     A dict with the template's `defaults` and its fields by name, each in the shape of its `transform`: what
-    transformers' `parse_response` returns. `prefix` is the prompt; what stands in it behind the last anchor belongs to
+    transformers' `parse_response` returns, also where the reply of `parse` says more: an opener that the template
+    offers behind `^` is a part of what it opens, and a value that the template's own parser reads as a number stays one
+    where the tool's schema asks for text. `prefix` is the prompt; what stands in it behind the last anchor belongs to
     the message, as there. `tools` and `finish_reason` are as for `parse`.
 
     Text outside of all regions is not in the message; it is in the reply that `parse` gives. A field that comes several
@@ -74,16 +77,23 @@ class _Message:
         end, explicit = 0, False
         for segment in self._reply.segments:
             explicit = self._is_explicit(end, segment.span[0], explicit)
-            end = segment.span[1]
+            after, end = end, segment.span[1]
             if isinstance(segment, ToolCall):
                 yield said["tool_calls"], self._call(said["tool_calls"], segment), segment.span
             elif isinstance(segment, Payload):
                 field = self._fields[segment.type]
                 yield field, self._payload(field, segment), segment.span
             elif isinstance(segment, Reasoning):
-                yield said["thinking"], _stripped(said["thinking"], segment.text), segment.span
+                yield said["thinking"], self._thought(said["thinking"], segment, after), segment.span
             elif isinstance(segment, Text) and (field := self._content(explicit)) is not None:
                 yield field, _stripped(field, segment.text), segment.span
+
+    def _thought(self, field: Field, block: Reasoning, after: int) -> str:
+        """A block of reasoning from where the template's own pattern ends: `^` may stand before an opener in it."""
+        start, end = block.span
+        given = self._template.data["fields"][field.key].get("open_pattern")
+        opener = re.compile(given, re.DOTALL).search(self._reply.raw, after, start) if given else None
+        return _stripped(field, self._reply.raw[opener.end() if opener else start : end])
 
     # text: the markup before it tells whose it is
 
@@ -122,8 +132,12 @@ class _Message:
     def _call(self, field: Field, call: ToolCall) -> Any:
         """One call: the template's own names in place of ours."""
         if field.has_name:
-            scope = {"name": call.name, "content": call.arguments}
-            return deepcopy(call.arguments) if field.transform is None else filled(field.transform, deepcopy(scope))
+            arguments = {**deepcopy(call.arguments), **self._typed(field, call)}
+            return (
+                arguments
+                if field.transform is None
+                else filled(field.transform, {"name": call.name, "content": arguments})
+            )
         value = self._written(field, call)
         if field.transform is None:
             return value
@@ -131,6 +145,15 @@ class _Message:
             return filled(field.transform, value if field.is_each else {"content": value})
         except LookupError as error:
             self._fail(field.key, str(error))
+
+    def _typed(self, field: Field, call: ToolCall) -> dict[str, Any]:
+        """The arguments to which the template's own parser gives a type where the tool's schema asks for text."""
+        with suppress(LookupError, TypeError, ValueError):
+            read = read_value(field.parser, field.args, self._reply.raw[slice(*call.span)])
+            if isinstance(read, dict):
+                pairs = cast("dict[str, Any]", read).items()
+                return {k: v for k, v in pairs if isinstance(call.arguments.get(k), str) and not isinstance(v, str)}
+        return {}
 
     def _written(self, field: Field, call: ToolCall) -> dict[str, Any]:
         """The object that a call was written as, with the name and the arguments as they were read."""

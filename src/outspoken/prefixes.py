@@ -239,7 +239,8 @@ def _extended(
     if op in REPEATS:
         low, high, body = value
         once = _sequence(list(body), starts, length, folds, blanks=blanks)
-        again = once if high == 1 else {(text, blanks and text == " ", behind) for text, _, behind in once}
+        is_blank = blanks and all(_is_blank(*item) for item in body)
+        again = once if high == 1 else {(text, is_blank and text == " ", behind) for text, _, behind in once}
         return again if low else starts | again
     if blanks and _is_blank(op, value):
         begun = {start for start in starts if start[0].strip()}
