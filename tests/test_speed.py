@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from outspoken import StreamParser, parse, registry
 from outspoken.guards import beginning as beginning_of
@@ -16,6 +18,7 @@ from outspoken.openers import opening_markers
 from outspoken.paths import first as first_of
 from outspoken.paths import guarded, quick, searched
 from outspoken.patterns import beginning, first, required
+from outspoken.prefixes import Near
 from outspoken.shapes import Shape
 from tests.cases import CASES, FORMATS
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -134,6 +137,45 @@ def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
 )
 def test_what_a_match_needs(pattern: str, chars: str) -> None:
     assert required(pattern) == set(chars)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
+    """What is known of the beginnings of a terminal refuses nothing that it matches."""
+    patterns = {t.regex for t in registry.automaton(format_, lenient=True).tables.terminals.values()}
+    texts = [case.text for case in CASES if case.format == format_][:12]
+    for pattern in sorted(patterns):
+        find, guarded_find = re.compile(pattern).finditer, guard([pattern])
+        begins, near = re.compile(guarded_find or "").match, Near([pattern])
+        for text in [*texts, "\n".join(texts).replace(" ", " \n ")]:
+            for start in [match.start() for match in find(text)]:
+                assert begins(text, start) is not None, (pattern, text[start : start + 40])
+                assert near.groups[near.at(text, start)] == (0,), (pattern, text[start : start + 40])
+
+
+ATOMS = st.sampled_from(["a", ":", r"\s", r"\n", "[ab]", r"[^\s:]", r"[a\s]", "<", "(?i:b)", r"\w"])
+TIMES = st.sampled_from(["", "", "?", "{0,9}", "{1,3}", "{2}"])
+PATTERNS = st.recursive(
+    st.lists(st.tuples(ATOMS, TIMES).map("".join), min_size=2, max_size=4).map("".join),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.tuples(inner, inner, TIMES).map(lambda p: f"(?:{p[0]}|{p[1]}){p[2]}"),
+        st.tuples(inner, inner).map(lambda p: f"{p[0]}(?={p[1]})"),
+        st.tuples(st.sampled_from(["(?<![ab])", r"(?<!\s)", r"(?<![^\n])", "(?<=b)", "(?!a)"]), inner).map("".join),
+    ),
+    max_leaves=4,
+)
+
+
+@given(PATTERNS, st.data())
+@settings(max_examples=300, deadline=None)
+def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
+    guarded_find, near = guard([pattern]), Near([pattern])
+    begins = re.compile(guarded_find or "").match
+    for start in [place for place in range(len(text)) if re.compile(pattern).match(text, place)]:
+        assert begins(text, start) is not None
+        assert near.groups[near.at(text, start)] == (0,)
 
 
 @pytest.mark.parametrize("format_", FORMATS)
