@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken.values import escape, fits, may_be_other_than_text, read_bare, to_json
+from tools.fuzz.invariants import calls_in
 
 KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]
 TEXT = frozenset({"string"})
@@ -325,9 +325,10 @@ HOSTILE = ["[" * 100_000, "{'a':" * 30_000, "['a', " * 20_000, "[" + "'" * 99_99
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    started = time.perf_counter()
-    for types in (None, frozenset(KINDS), frozenset({"array"}), frozenset({"number"})):
-        assert read_bare(text, types, "json") == text
-        may_be_other_than_text(text, types, "json")
-    assert time.perf_counter() - started < 2
+def test_hostile_text_takes_linear_work(text: str) -> None:
+    def read() -> None:
+        for types in (None, frozenset(KINDS), frozenset({"array"}), frozenset({"number"})):
+            assert read_bare(text, types, "json") == text
+            may_be_other_than_text(text, types, "json")
+
+    assert calls_in(read) <= 5 * len(text)

@@ -338,7 +338,12 @@ def check_detected(text: str, how: How) -> None:
 
 
 def cost(text: str, how: How) -> int:
-    """How many functions are called to read a text: the same on every machine."""
+    """How many functions are called to read a text."""
+    return calls_in(lambda: how.parse(text))
+
+
+def calls_in(run: Callable[[], object]) -> int:
+    """How many functions are called in a run: the same on every machine."""
     count = 0
 
     def tick(_frame: Any, event: str, _arg: Any) -> None:
@@ -348,7 +353,7 @@ def cost(text: str, how: How) -> int:
     before = sys.getprofile()
     sys.setprofile(tick)
     try:
-        how.parse(text)
+        run()
     finally:
         sys.setprofile(before)
     return count
