@@ -171,7 +171,10 @@ def _cut(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _beginnings(pattern: str) -> frozenset[_Beginning]:
     """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
-    tried = [beginnings(pattern, length) for length in _LENGTHS]
-    known = next((found for found in tried if all(text for _, text, _ in found)), tried[-1])
+    known = beginnings(pattern, _LENGTHS[0])
+    for length in _LENGTHS[1:]:
+        if all(text for _, text, _ in known):
+            break
+        known = beginnings(pattern, length)
     rare = {text for led, text, _ in known if text[:1] in _RARE and not led}
     return frozenset([(led, text[:1] if text in rare and not led else text, behind) for led, text, behind in known])

@@ -32,13 +32,18 @@ _BLANKS = {code: " " for code in range(0x3001) if chr(code).isspace()}
 _SPACE = (c.IN, [(c.CATEGORY, c.CATEGORY_SPACE)])
 
 
+@lru_cache(maxsize=512)
+def _parsed(pattern: str) -> list[Any]:
+    return list(sre.parse(pattern))
+
+
 @lru_cache(maxsize=4096)
 def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters.
 
     They are shorter than they could be where there would be too many. A blank stands for white space of any kind.
     """
-    items = list(sre.parse(pattern))
+    items = _parsed(pattern)
     found = frozenset[str]([""])
     while "" in found and length:
         found = frozenset([start[0] for start in _sequence(items, {_NOTHING}, length, False)])
@@ -146,7 +151,7 @@ def beginnings(pattern: str, length: int) -> frozenset[tuple[bool, str, Behind]]
     Where a match is nothing but white space, that is what it begins with.
     """
     found = set[tuple[bool, str, Behind]]()
-    for items, folds in _ways(list(sre.parse(pattern)), False):
+    for items, folds in _ways(_parsed(pattern), False):
         for text, _, behind in _sequence(items, {_NOTHING}, length, folds, blanks=True):
             if text == " ":
                 known = _sequence(items, {_NOTHING}, length, folds)
