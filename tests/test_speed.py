@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import StreamParser, parse, registry
-from outspoken.guards import beginning as beginning_of
-from outspoken.guards import guard, search
+from outspoken.guards import guard
 from outspoken.notations import notation
-from outspoken.openers import opening_markers
-from outspoken.paths import first as first_of
-from outspoken.paths import guarded, quick, searched
+from outspoken.openers import Openers, opening_markers
+from outspoken.paths import quick, searched
 from outspoken.patterns import beginning, first, required
 from outspoken.prefixes import Near
 from outspoken.shapes import Shape
@@ -50,52 +48,55 @@ def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None
         assert find(text, pos) is None
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-def test_the_markers_of_all_formats_are_found_where_they_are_unguarded(format_: str) -> None:
+def every_marker() -> tuple[Openers, str]:
+    """The markers of all formats, and one expression for them all, each in a group of its own."""
     openers = opening_markers(True, registry.edition())
-    plain = re.compile(openers.source)
-    begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=False)
-    assert begins is not None
-    guarded_find = re.compile(guarded(openers.source, openers.terminals)).search
+    return openers, "|".join([f"({t.regex})" for t in [*openers.terminals, *openers.own]])
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_the_markers_of_all_formats_are_found_where_one_expression_finds_them(format_: str) -> None:
+    openers, source = every_marker()
+    plain = re.compile(source).search
     for text in [case.text for case in CASES if case.format == format_]:
         spaced = re.sub(r"(?<=\w) (?=\w)", "\n" + " " * (len(text) % 15), text)
         for one in (text, spaced):
-            for find in (search(begins, plain.match), guarded_find):
-                pos: int | None = 0
-                while pos is not None:
-                    found, wanted_match = find(one, pos), plain.search(one, pos)
-                    assert found == wanted_match or (found and wanted_match and found.span() == wanted_match.span())
-                    pos = wanted_match.start() + 1 if wanted_match else None
+            pos: int | None = 0
+            while pos is not None:
+                place, match = openers.place(one, pos), plain(one, pos)
+                found = place and (place[0], place[3].end(), place[1])
+                assert found == (match and (*match.span(), match.lastindex))
+                pos = match.start() + 1 if match else None
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_the_markers_that_a_text_may_end_in_are_found_where_they_are_unguarded(format_: str) -> None:
-    openers = opening_markers(True, registry.edition())
-    plain = regex.compile(openers.source)
-    begins = beginning_of([t.regex for t in openers.terminals], first_of(openers.terminals), partial=True)
-    assert begins is not None
-    find = search(begins, plain.match)
+def test_the_markers_that_a_text_may_end_in_are_found_where_one_expression_finds_them(format_: str) -> None:
+    openers, source = every_marker()
+    plain = regex.compile(source).search
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
-            found, wanted_match = find(beginning_of_text, partial=True), plain.search(beginning_of_text, partial=True)
-            if wanted_match is not None and wanted_match.start() < end:
-                assert found is not None
+            place, match = openers.place(beginning_of_text, 0, partial=True), plain(beginning_of_text, partial=True)
+            if match is not None and match.start() < end:
+                assert place is not None
+                start, number, _, found = place
                 # the expression prefers what has ended to what is open before it
-                assert found.span() == wanted_match.span() or (found.partial and found.start() <= wanted_match.start())
+                assert (found.span(), number) == (match.span(), match.lastindex or 0) or (
+                    found.partial and start <= match.start()
+                )
             else:
-                assert found is None
+                assert place is None
 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: str) -> None:
-    openers = opening_markers(True, registry.edition())
+    openers, _ = every_marker()
+    source = "|".join([f"({t.regex})" for t in openers.terminals])
     for text in [case.text for case in CASES if case.format == format_]:
         for one in (text, re.sub(r"\s", "\n", text)):
-            for match in re.finditer(openers.source, one):
+            for match in re.finditer(source, one):
                 assert match.lastindex
-                number = openers.numbers[match.lastindex - 1]
-                assert openers.owners(number) <= set(openers.at(one, match.start(), final=True)[0])
+                assert openers.owners(match.lastindex) <= set(openers.at(one, match.start(), final=True)[0])
 
 
 @pytest.mark.parametrize(

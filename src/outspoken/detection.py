@@ -7,7 +7,6 @@ one that reads the most has it; then the next segment is anybody's again, so tha
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from . import guards, paths, registry
@@ -47,30 +46,51 @@ class _Rivals(paths.Rivals):
         return None
 
 
+class _Marker:
+    """An opening marker that was found: where it stands, and its number among all, behind the groups of plain text."""
+
+    __slots__ = ("lastindex", "number", "_start")
+    partial = False
+
+    def __init__(self, start: int, number: int, behind: int) -> None:
+        self.lastindex, self.number, self._start = behind + number, number, start
+
+    def start(self) -> int:
+        """Where it stands."""
+        return self._start
+
+
 class _Watch:
     """The step of plain text that also stops at every opening marker of every format."""
 
     def __init__(self, which: str, lenient: bool, edition: int) -> None:
-        import regex
-
-        openers = opening_markers(lenient, edition)
-        own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
-        partial = which == "find partial"
-        module: Any = regex if partial else re
-        count = len(openers.numbers)
-        both = "|".join(filter(None, (openers.source, own.source)))  # there may be no other format
-        compiled = module.compile(both)
+        self._openers = openers = opening_markers(lenient, edition)
+        self._own = own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
+        self._partial = which == "find partial"
         #: finds where a marker may begin; None where anywhere
-        self.begins = openers.beginning(partial=True) if partial else openers.begins
-        self.find = guards.search(self.begins, compiled.match) if self.begins else compiled.search
-        self.paths = {count + group: path for group, path in own.paths.items()}
+        self.begins = openers.may_begin if self._partial else openers.begins
+        self.paths = own.paths
+        self._groups = max(own.paths, default=0)
         self.rivals: paths.Rivals | None = None
-        if partial:
-            rivals = [(module.compile(t.regex), i) for i, t in enumerate(openers.terminals, 1) if t.wide]
-            rivals += [(rival, count + group) for rival, group in (own.rivals.found if own.rivals else [])]
-            # the number of the opening marker that a group is; those of plain text come behind them all
-            ranks = {**dict(enumerate(openers.numbers, 1)), **{group: group for group in self.paths}}
+        if self._partial:
+            import regex
+
+            known = openers.terminals
+            rivals = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.wide]
+            rivals += [(rival, len(known) + group) for rival, group in (own.rivals.found if own.rivals else [])]
+            ranks = {group: len(known) + group for group in range(1, self._groups + 1)}
+            ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
             self.rivals = _Rivals(rivals, self.begins, ranks)
+
+    def find(self, text: str, pos: int, **how: bool) -> Any:
+        """The next marker: a match of plain text's own, or an opening marker."""
+        place = self._openers.place(text, pos, partial=self._partial)
+        if place is None:
+            return None
+        start, number, _, match = place
+        if number > len(self._openers.terminals):
+            return self._own.match(text, start, **how)
+        return _Marker(start, number, self._groups) if number else match
 
 
 @registry.remembered
@@ -179,8 +199,7 @@ class Detector(Machine):
             self._failed_at = self._begun_at
             return self._nobody()
         openers = opening_markers(self._lenient, self._edition)
-        group: int = match.lastindex
-        self._number = openers.numbers[group - 1]
+        self._number = match.number
         names, likely = openers.at(self.buffer, start, final=final)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from string import ascii_lowercase
-from typing import Any
 
 from .patterns import sre
 from .prefixes import Behind, beginnings, written
@@ -121,20 +120,6 @@ def beginning(patterns: Sequence[str], chars: str | None, *, partial: bool) -> B
         return found.start() if found.lastindex is None else found.start() + 1
 
     return begins
-
-
-def search(begins: Begins, match: Any) -> Callable[..., Any]:
-    """A search for what `match` matches, at the places that `begins` finds."""
-
-    def find(text: str, pos: int = 0, **how: bool) -> Any:
-        while (pos := begins(text, pos)) >= 0:
-            found = match(text, pos, **how)
-            if found is not None:
-                return found
-            pos += 1
-        return None
-
-    return find
 
 
 def _following(found: set[_More], spaces: str, *, partial: bool) -> str:

@@ -97,7 +97,7 @@ class _Reader:
 
     def _found(self, place: Place, piece: str, pos: int) -> _Read | None:
         """What stands at a marker; None where that is not certain."""
-        start, number, group = place
+        start, number, group, _ = place
         plain, text = self.plain, self.text
         if number >= plain.own:
             lane, said = plain.lane, pos + len(piece.rstrip(BLANK))

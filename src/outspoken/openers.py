@@ -10,7 +10,7 @@ from . import guards, registry
 from .automaton import Automaton, Transition, order
 from .notations import notation_of
 from .paths import first
-from .prefixes import TOLD, Near, one_of, prefixes
+from .prefixes import Near, prefixes
 from .tables import Terminal
 from .trials import PLAIN
 
@@ -67,8 +67,9 @@ class Opening:
         return match is not None and match.partial
 
 
-#: Where a marker stands, its number from 1 on, plain text's own ones last, and the group of those that begin so.
-Place = tuple[int, int, int]
+#: Where a marker stands, its number from 1 on, plain text's own ones last, the group of those that begin so, and the
+#: match. At the end of a text of which more may come, a marker may be open: its number is 0.
+Place = tuple[int, int, int, Any]
 
 
 class Openers:
@@ -85,9 +86,7 @@ class Openers:
         self._patterns = [t.regex for t in [*self.terminals, *own]]
         self._near = Near(self._patterns)
         self._openings: dict[int, tuple[list[Opening], Any]] = {}
-        self._matches: dict[int, Any] = {}
-        #: an expression for all of them, and the number of the marker that each of its groups is
-        self.source, self.numbers = one_of(self.terminals)
+        self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: what another format than one that is named is likely by, for each group of markers that begin alike
         self._rivals: dict[tuple[str, int], Any] = {}
         #: the formats that were found where the marker of a number stood, the last one first
@@ -99,8 +98,8 @@ class Openers:
 
     def names(self, number: int) -> set[str]:
         """The formats that may have a marker where the one of a number stands."""
-        own = prefixes(self.terminals[number - 1].regex, TOLD)
-        known = [(o.name, b) for o in self._all for b in prefixes(o.regex, TOLD)]
+        own = prefixes(self.terminals[number - 1].regex)
+        known = [(o.name, b) for o in self._all for b in prefixes(o.regex)]
         return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
     def at(self, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
@@ -121,32 +120,41 @@ class Openers:
     @cached_property
     def begins(self) -> guards.Begins | None:
         """A search for where a marker may begin, in text that is all there; None where anywhere."""
-        return self.beginning(partial=False)
+        return self._beginning(partial=False)
 
-    def beginning(self, *, partial: bool) -> guards.Begins | None:
-        """The same; with `partial`, in text of which more may come."""
+    @cached_property
+    def may_begin(self) -> guards.Begins | None:
+        """The same in text of which more may come."""
+        return self._beginning(partial=True)
+
+    def _beginning(self, *, partial: bool) -> guards.Begins | None:
         return guards.beginning(self._patterns, first([*self.terminals, *self.own]), partial=partial)
 
-    def place(self, text: str, pos: int) -> Place | None:
-        """The next marker in text that is all there."""
-        begins = self.begins
-        while pos <= len(text):
+    def place(self, text: str, pos: int, *, partial: bool = False) -> Place | None:
+        """The next marker; with `partial`, in text of which more may come."""
+        begins = self.may_begin if partial else self.begins
+        matches = self._matches[partial]
+        while pos < len(text):
             if begins is not None:
                 pos = begins(text, pos)
                 if pos < 0:
                     return None
             group = self._near.at(text, pos)
-            match = self._matches.get(group) or self._matched(group)
-            found: re.Match[str] | None = match(text, pos)
-            if found is not None and found.lastindex:
-                return pos, self._near.groups[group][found.lastindex - 1] + 1, group
+            match = matches.get(group) or self._matched(group, partial=partial)
+            found: Any = match(text, pos, partial=True) if partial else match(text, pos)
+            if found is not None:
+                last: int = found.lastindex or 0
+                return pos, self._near.groups[group][last - 1] + 1 if last else 0, group, found
             pos += 1
         return None
 
-    def _matched(self, group: int) -> Any:
+    def _matched(self, group: int, *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike that matches, each in a group of its own."""
         ways = [f"({self._patterns[i]})" for i in self._near.groups[group]]
-        match = self._matches[group] = re.compile("|".join(ways) or "(?!)").match
+        module: Any = re
+        if partial:
+            import regex as module
+        match = self._matches[partial][group] = module.compile("|".join(ways) or "(?!)").match
         return match
 
     def _alike(self, group: int) -> tuple[list[Opening], Any]:

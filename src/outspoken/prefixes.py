@@ -1,7 +1,7 @@
-"""One expression for many markers that tries only those that the text before it can begin.
+"""What the matches of patterns begin with, and which of many patterns may match where a text stands.
 
-A search for the markers of all formats would try each of them at every `<`. Here they are sorted by what their matches
-begin with, so that `<tool_call>` is tried against the few that begin so.
+A search for the markers of all formats would try each of them at every `<`. Told by their beginnings, `<tool_call>` is
+tried against the few that begin so.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from functools import lru_cache
 from typing import Any
 
 from .patterns import REPEATS, c, sre
-from .tables import Terminal
 
-#: How many characters of a marker are looked at, how many beginnings a pattern may have, and how many markers are few.
-_LENGTH, _MANY, _FEW = 12, 40, 12
-
-#: How many characters of two markers have to be the same for both to stand at one place.
-TOLD = 24
+#: How many characters of a marker are looked at, and how many beginnings a pattern may have.
+TOLD, _MANY = 24, 40
 
 #: Look-behinds: whether each refuses what it finds, and the classes of the characters that it looks for.
 Behind = tuple[tuple[bool, str], ...]
@@ -38,7 +34,7 @@ def _parsed(pattern: str) -> list[Any]:
 
 
 @lru_cache(maxsize=4096)
-def prefixes(pattern: str, length: int = _LENGTH) -> frozenset[str]:
+def prefixes(pattern: str, length: int = TOLD) -> frozenset[str]:
     """What every match begins with one of; anything may follow those that are shorter than `length` characters.
 
     They are shorter than they could be where there would be too many. A blank stands for white space of any kind.
@@ -63,7 +59,7 @@ class Near:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._root = _Node()
         for number, pattern in enumerate(patterns):
-            for start in prefixes(pattern, TOLD):
+            for start in prefixes(pattern):
                 self._root.add(number, start)
         self._passed: dict[str, int] = {}
         self._match = re.compile(self._known(self._root, "")).match
@@ -273,71 +269,3 @@ def _chars(op: Any, value: Any, folds: bool) -> set[str] | None:
         return None
     found = {chr(code) for _, code in items}
     return {form for char in found for form in (char.lower(), char.upper())} if folds else found
-
-
-def one_of(terminals: Sequence[Terminal]) -> tuple[str, list[int]]:
-    """An expression that matches what the first of the terminals matches that matches, each in groups of its own.
-
-    With it comes the number of the terminal, from 1 on, for each group. A terminal may have several groups.
-    """
-    return _Maker(terminals).made()
-
-
-class _Maker:
-    """Writes the expression of `one_of`."""
-
-    def __init__(self, terminals: Sequence[Terminal]) -> None:
-        self._terminals = terminals
-        self._starts = [prefixes(terminal.regex) for terminal in terminals]
-        self._groups: list[int] = []
-
-    def made(self) -> tuple[str, list[int]]:
-        """The expression, and the numbers of its groups."""
-        able: dict[tuple[int, ...], str] = {}
-        for char in sorted({char for terminal in self._terminals for char in terminal.first}):
-            which = tuple([i for i, t in enumerate(self._terminals) if char in t.first or not t.first])
-            able[which] = able.get(which, "") + char
-        parts: list[str] = []
-        for which, chars in able.items():
-            inner = self._deeper(which, chars) if len(chars) == 1 else self._alternatives(which)
-            parts.append(f"(?=[{re.escape(chars)}])(?:{inner})")
-        anywhere = tuple([i for i, t in enumerate(self._terminals) if not t.first])
-        if anywhere:
-            parts.append(self._alternatives(anywhere))
-        return "|".join(parts), self._groups
-
-    def _alternatives(self, which: Sequence[int]) -> str:
-        self._groups += [i + 1 for i in which]
-        return "|".join([f"({self._terminals[i].regex})" for i in which])
-
-    def _deeper(self, which: Sequence[int], path: str) -> str:
-        """The expression for terminals of which those that are acceptable begin with `path`."""
-        if len(which) <= _FEW or len(path) >= _LENGTH:
-            return self._alternatives(which)
-        nexts: dict[int, set[str] | None] = {i: self._next(i, path) for i in which}
-        chars = sorted({char for found in nexts.values() if found for char in found})
-        if len(chars) == 1:
-            return self._deeper(which, path + chars[0])
-        able: dict[tuple[int, ...], list[str]] = {}
-        for char in chars:
-            some = tuple([i for i, found in nexts.items() if found is None or char in found])
-            able.setdefault(some, []).append(char)
-        open_ = [i for i, found in nexts.items() if found is None]
-        parts: list[str] = []
-        for some, begun in able.items():
-            inner = self._deeper(some, path + begun[0]) if len(begun) == 1 else self._alternatives(some)
-            ahead = written(path) + f"[{written(''.join(begun))}]"
-            parts.append(f"(?={ahead})(?:{inner})")
-        if open_:
-            parts.append(self._alternatives(open_))
-        return "|".join(parts) or "(?!)"
-
-    def _next(self, number: int, path: str) -> set[str] | None:
-        """The characters with which a terminal may go on behind `path`; None where that is open."""
-        found: set[str] = set()
-        for start in self._starts[number]:
-            if path.startswith(start):
-                return None
-            if start.startswith(path):
-                found.add(start[len(path)])
-        return found
