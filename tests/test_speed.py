@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from outspoken.notations import notation
 from outspoken.openers import Openers, opening_markers
 from outspoken.paths import quick, searched
 from outspoken.patterns import beginning, first, required
-from outspoken.prefixes import Near
+from outspoken.prefixes import Near, prefixes
 from outspoken.shapes import Shape
 from tests.cases import CASES, FORMATS
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -152,6 +153,16 @@ def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
             for start in [match.start() for match in find(text)]:
                 assert begins(text, start) is not None, (pattern, text[start : start + 40])
                 assert near.groups[near.at(text, start)] == (0,), (pattern, text[start : start + 40])
+
+
+def test_threads_may_share_what_is_known_of_beginnings() -> None:
+    patterns = [t.regex for t in every_marker()[0].terminals]
+    texts = [p[:length] for pattern in patterns for p in prefixes(pattern) for length in range(1, len(p))]
+    alone = Near(patterns)
+    wanted_groups = [alone.groups[alone.at(text, 0)] for text in texts]
+    shared = Near(patterns)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda text: shared.groups[shared.at(text, 0)], texts)) == wanted_groups
 
 
 ATOMS = st.sampled_from(["a", ":", r"\s", r"\n", "[ab]", r"[^\s:]", r"[a\s]", "<", "(?i:b)", r"\w"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from .patterns import REPEATS, c, sre
@@ -51,12 +52,13 @@ class Near:
     """Of many patterns, those that may match where a text stands, told by their beginnings.
 
     `groups` are the numbers of the patterns that may stand at one place, in order. All that is kept comes from the
-    patterns: no text can fill it.
+    patterns: no text can fill it. Threads may share it.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self.groups: list[tuple[int, ...]] = []
         self._numbers: dict[tuple[int, ...], int] = {}
+        self._adding = Lock()
         self._root = _Node()
         for number, pattern in enumerate(patterns):
             for start in prefixes(pattern):
@@ -74,10 +76,13 @@ class Near:
 
     def _number(self, group: tuple[int, ...]) -> int:
         number = self._numbers.get(group)
-        if number is None:
-            number = self._numbers[group] = len(self.groups)
-            self.groups.append(group)
-        return number
+        if number is not None:
+            return number
+        with self._adding:
+            if group not in self._numbers:
+                self.groups.append(group)
+                self._numbers[group] = len(self.groups) - 1
+            return self._numbers[group]
 
     def _known(self, node: _Node, begun: str) -> str:
         """An expression for the longest of the beginnings that matter; what has begun with one of them is noted."""
