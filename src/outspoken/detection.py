@@ -66,13 +66,13 @@ class _Watch:
     def __init__(self, which: str, lenient: bool, edition: int) -> None:
         self._openers = openers = opening_markers(lenient, edition)
         self._own = own = paths.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
-        self._partial = which == "find partial"
+        partial = which == "find partial"
         #: finds where a marker may begin; None where anywhere
-        self.begins = openers.may_begin if self._partial else openers.begins
+        self.begins = openers.may_begin if partial else openers.begins
         self.paths = own.paths
         self._groups = max(own.paths, default=0)
         self.rivals: paths.Rivals | None = None
-        if self._partial:
+        if partial:
             import regex
 
             known = openers.terminals
@@ -82,14 +82,14 @@ class _Watch:
             ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
             self.rivals = _Rivals(rivals, self.begins, ranks)
 
-    def find(self, text: str, pos: int, **how: bool) -> Any:
+    def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an opening marker."""
-        place = self._openers.place(text, pos, partial=self._partial)
+        place = self._openers.place(text, pos, partial=partial)
         if place is None:
             return None
         start, number, _, match = place
         if number > len(self._openers.terminals):
-            return self._own.match(text, start, **how)
+            return self._own.match(text, start, partial=True) if partial else self._own.match(text, start)
         return _Marker(start, number, self._groups) if number else match
 
 
