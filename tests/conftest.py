@@ -23,7 +23,7 @@ from syrupy.extensions.amber import AmberSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from outspoken import registry
+from outspoken.grammar import registry
 
 TESTS = Path(__file__).resolve().parent
 

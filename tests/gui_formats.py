@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from outspoken import Reply, Screen
-from outspoken.action_values import read_point
+from outspoken.actions.fields import read_point
 
 _SCREEN = Screen(1920, 1080)
 

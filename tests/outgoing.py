@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken import events as said
-from outspoken.actions_pointer import Click
-from outspoken.points import Point
 from outspoken.providers.events import (
     Failed,
     Finished,
@@ -27,6 +24,9 @@ from outspoken.providers.events import (
     UsageReported,
 )
 from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+from outspoken.results import events as said
+from outspoken.results.actions.pointer import Click
+from outspoken.results.geometry import Point
 from tests.cases import CASES, FORMATS
 
 Events = list[ProviderEvent]

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outspoken import load_format, parse, registry
+from outspoken import load_format, parse
+from outspoken.grammar import registry
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance"
 

@@ -10,10 +10,21 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from outspoken import Reply, load_format, parse, render
-from outspoken.acting import action_arguments, make_action
-from outspoken.actions import MODELS, Action, BaseAction, Batch, Click, Drag, ElementRef, Point, Scroll, TypeText
-from outspoken.header import Header
-from outspoken.mapping import mapping_of, meaning_of
+from outspoken.actions.codec import action_arguments, make_action
+from outspoken.actions.mapping import mapping_of, meaning_of
+from outspoken.grammar.header import Header
+from outspoken.results.actions.union import (
+    MODELS,
+    Action,
+    BaseAction,
+    Batch,
+    Click,
+    Drag,
+    ElementRef,
+    Point,
+    Scroll,
+    TypeText,
+)
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
 

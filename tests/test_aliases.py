@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from outspoken import Reasoning, Text, parse, registry, render
+from outspoken import Reasoning, Text, parse, render
+from outspoken.grammar import registry
 
 #: The parsers of calls of vLLM 0.33.0, but for `hf`, which reads what a checkpoint says.
 VLLM_CALLS = """

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.api_response import (
+from outspoken.contrib.skyvern.api_response import (
     ApiResponse,
     ApiResponseError,
     InvalidLLMResponseFormat,
@@ -26,9 +26,9 @@ from outspoken.api_response import (
     read_api_response,
     require_actions,
 )
-from outspoken.errors import OutspokenError
-from outspoken.json_reading import JsonLimitError
-from outspoken.settings import Settings
+from outspoken.json.read import JsonLimitError
+from outspoken.results.errors import OutspokenError
+from outspoken.results.settings import Settings
 
 VECTORS = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 

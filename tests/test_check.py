@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from outspoken import UnknownFormatError
-from outspoken.grammar import compile_grammar
-from outspoken.registry import compiled_path
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.registry import compiled_path
 from tests.seeds import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
 from tools.check import check, check_shared, main
 from tools.checkout import Checkout

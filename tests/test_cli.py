@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import __version__, formats, parse
-from outspoken.cli import main
+from outspoken.cli.main import main
 
 CALL = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 CUT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Pa'

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from outspoken.cli import main
+from outspoken.cli.main import main
 
-TABLES = "outspoken.payloads.tables:tables_registry"
+TABLES = "outspoken.contrib.table_chat:tables_registry"
 TEXT = """Done.
 
 SUGGESTED_VALUES: [{"label": "Sort by size", "value": "Sort"}, {"label": "Add a column", "value": "Add"}]
@@ -68,7 +68,7 @@ def test_a_registry_of_the_working_directory(
         (["--payloads", TABLES, "--page", "table_veiw"], "there is no page `table_veiw`; did you mean `table_view`?"),
         (["--payloads", "tables"], "`tables` names no registry; it is written as `module:name`"),
         (["--payloads", "no_such_module:x"], "cannot load `no_such_module:x`: ModuleNotFoundError: "),
-        (["--payloads", "outspoken.payloads.tables:TYPES"], "is of type tuple; expected a PayloadRegistry"),
+        (["--payloads", "outspoken.contrib.table_chat:TYPES"], "is of type tuple; expected a PayloadRegistry"),
         (["--page", "table_view"], "`--page` goes with `--payloads`, and neither of them with `--format` or `--tools`"),
         (["--payloads", TABLES, "--format", "hermes"], "`--page` goes with `--payloads`, and neither of them with"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from outspoken import ErrorCategory, ParseStats
-from outspoken.cli import main
+from outspoken.cli.main import main
 
 CALL = '<tool_call>\n{"name": "lend", "arguments": {"days": 14}}\n</tool_call>'
 RESPONSES: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from outspoken.cli import main
+from outspoken.cli.main import main
 
 
 def sse(*pieces: str, finish: str = "stop", **last: Any) -> bytes:

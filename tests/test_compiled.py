@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from outspoken import parse, registry
-from outspoken.grammar import compile_grammar
-from outspoken.registry import compiled_path, grammars_folder, names, tables
-from outspoken.sources import is_current, sources
-from outspoken.tables import VERSION, Tables
+from outspoken import parse
+from outspoken.grammar import registry
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.registry import compiled_path, grammars_folder, names, tables
+from outspoken.grammar.sources import is_current, sources
+from outspoken.grammar.tables import VERSION, Tables
 from tools import compile as compiler
 
 NAMES = names()
@@ -49,7 +50,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(path.stem)
         return compile_grammar(path)
 
-    monkeypatch.setattr("outspoken.grammar.compile_grammar", note)
+    monkeypatch.setattr("outspoken.grammar.compiler.compile_grammar", note)
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.json_reading import read_json
+from outspoken.json.read import read_json
 from tools.damage import Judged, timed
 from tools.damage.cases import KINDS, DamageCase, cases, generate
 from tools.damage.judge import Change, Reading, begins, judge, replay, same

@@ -9,7 +9,7 @@ import pytest
 
 import outspoken
 from outspoken import Diagnostic, PayloadRegistry, PayloadType, Settings, parse
-from outspoken.notes import MARKUP
+from outspoken.results.pending_diagnostics import MARKUP
 
 QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from outspoken.errors import GrammarError
+from outspoken.results.errors import GrammarError
 from tools import diagram
 from tools.checkout import Checkout
 from tools.diagram.draw import draw, notation

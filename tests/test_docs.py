@@ -8,7 +8,7 @@ from shutil import copy, copytree
 
 import pytest
 
-from outspoken.registry import compiled_path
+from outspoken.grammar.registry import compiled_path
 from tools import docs
 from tools.checkout import Checkout
 from tools.docs import markdown, pages

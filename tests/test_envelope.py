@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from outspoken import Done, parse, stream
-from outspoken.envelope import PLACEHOLDER
+from outspoken.results.envelope import PLACEHOLDER
 
 
 def envelope(text: str, tools: Any = None) -> dict[str, Any]:

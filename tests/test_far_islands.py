@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import islands
+from outspoken.json import scanner
 
 VALUES: list[Any] = [
     {"a": 1},
@@ -25,8 +25,8 @@ VALUES: list[Any] = [
 
 def near_and_far(text: str, before: int) -> tuple[Any, Any]:
     """The value at the beginning of a text, and behind so many lines, with its end counted from its beginning."""
-    near = islands.read_at(text, 0, 64)
-    far = islands.read_at("\n" * before + text, before, 64)
+    near = scanner.read_at(text, 0, 64)
+    far = scanner.read_at("\n" * before + text, before, 64)
     return near, far if far is None else (far[0], far[1] - before, far[2])
 
 
@@ -58,16 +58,16 @@ def test_a_value_may_end_where_the_first_piece_does(token: str) -> None:
 
 def test_a_mistake_far_into_a_text_is_found_without_looking_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    scan = islands.scan_once
+    scan = scanner.scan_once
 
     def count(text: str, pos: int) -> Any:
         seen.append(len(text))
         return scan(text, pos)
 
-    monkeypatch.setattr(islands, "scan_once", count)
+    monkeypatch.setattr(scanner, "scan_once", count)
     text = "{bad} [1,} \"a\x01\" {'b'} " * 4000
     for at in range(20_000, 40_000):
         if text[at] in '{["':
-            islands.read_at(text, at, 64)
+            scanner.read_at(text, at, 64)
     assert len(seen) >= 1000
     assert max(seen) <= 8192

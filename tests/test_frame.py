@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outspoken.diagnostics import Diagnostic
-from outspoken.frame import draw, locate
+from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.snippet import draw, locate
 
 
 def diagnose(raw: str, span: tuple[int, int], **fields: Any) -> Diagnostic:

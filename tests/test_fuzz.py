@@ -14,7 +14,7 @@ import pytest
 import tools.fuzz
 import tools.fuzz.invariants
 from outspoken import Reply, Text, parse
-from outspoken.json_codes import CAPS
+from outspoken.results.edits import CAPS
 from tests.cases import CASES, FORMATS
 from tools.checkout import Checkout
 from tools.corpus import cases, sources

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from outspoken import parse, registry
-from outspoken.values import to_json
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken import parse
+from outspoken.grammar import registry
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.notations.coerce import to_json
 from tests.cases import CASES, FORMATS
 from tools.checkout import Checkout
 from tools.fuzz import values

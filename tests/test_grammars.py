@@ -10,8 +10,8 @@ import pytest
 
 import outspoken
 from outspoken import formats
-from outspoken.grammar import compile_grammar
-from outspoken.header import read_header
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.header import read_header
 from tools.check import check_shared, findings
 from tools.checkout import Checkout
 

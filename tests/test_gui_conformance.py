@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from outspoken import Reasoning, Reply, Screen, parse
-from outspoken.action_values import Misfit, read_point
+from outspoken.actions.fields import Misfit, read_point
 from tests.gui_formats import FRAMED, of_autoglm, of_autoglm_response, of_cogagent, of_mano
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui"

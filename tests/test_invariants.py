@@ -22,10 +22,10 @@ from outspoken import (
     ToolCallEnd,
     ToolCallStart,
     parse,
-    registry,
     stream,
 )
-from outspoken.openers import Openers
+from outspoken.detection.opener_index import Openers
+from outspoken.grammar import registry
 from tests.cases import CASES, FORMATS, Case, kin
 from tools.fuzz.broken import Broken
 from tools.fuzz.events import check_events

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from outspoken.json_codes import CAPS, CODES, NOTES, RUNGS, Effort
-from outspoken.json_mend import mend
-from outspoken.json_reading import read_json
+from outspoken.json.read import read_json
+from outspoken.json.repair import mend
+from outspoken.results.edits import CAPS, CODES, NOTES, RUNGS, Effort
 
 #: a code, a text, what it says
 CASES: list[tuple[str, str, Any]] = [
@@ -272,7 +272,7 @@ def test_names_of_the_schema_tell_strings_apart() -> None:
 
 
 def test_the_edge_of_what_json_repair_is_believed() -> None:
-    from outspoken.json_heuristic import guess
+    from outspoken.json.heuristic import guess
 
     assert guess("{" + '"a": 1, ' * 3000, None, 128, Effort.of(100)) is None
     assert guess("[" * 70, None, 128, Effort.of(100)) is None

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from outspoken.json_reading import JsonReading, read_json
+from outspoken.json.read import JsonReading, read_json
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "json" / "damaged.jsonl"
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.json_codes import CAPS, Cap, Mended
-from outspoken.json_mend import mend
-from outspoken.json_reading import read_json
+from outspoken.json.read import read_json
+from outspoken.json.repair import mend
+from outspoken.results.edits import CAPS, Cap, Mended
 from tools.fuzz.invariants import calls_in
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

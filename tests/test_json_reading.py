@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from outspoken.json_reading import JsonLimitError, read_json
-from outspoken.settings import Settings
+from outspoken.json.read import JsonLimitError, read_json
+from outspoken.results.settings import Settings
 
 NOTHING = [
     "",

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from outspoken import lane_detection, lanes, parse, registry
-from outspoken.lanes import Lane
-from outspoken.reading import Reading
-from outspoken.replies import Reply
-from outspoken.settings import DEFAULT
+from outspoken import parse
+from outspoken.fast_path import detection, reader
+from outspoken.fast_path.reader import Lane
+from outspoken.grammar import registry
+from outspoken.parsing.session import Reading
+from outspoken.results.replies import Reply
+from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
 from tools.fuzz.invariants import How, cost
 from tools.fuzz.mutate import Mutator
@@ -28,7 +30,7 @@ CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</to
 @pytest.fixture(autouse=True)
 def _made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     """Lanes are made, and learn each way, when they are first needed."""
-    monkeypatch.setattr(lanes, "AFTER", 0)
+    monkeypatch.setattr(reader, "AFTER", 0)
 
 
 def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
@@ -46,7 +48,7 @@ def test_a_lane_reads_what_the_machine_reads(format_: str) -> None:
     read = 0
     for case in [case for case in CASES if case.format == format_]:
         prefix, tools = case.options.get("prefix"), case.options.get("tools")
-        found = lanes.read(case.text, format_, prefix, tools, DEFAULT)
+        found = reader.read(case.text, format_, prefix, tools, DEFAULT)
         if found is not None:
             assert found == by_machine(case.text, format_, tools, prefix), str(case)
             read += 1
@@ -58,7 +60,7 @@ def test_detection_by_lanes_is_what_the_detector_finds() -> None:
     for case in [case for case in CASES if not case.options.get("prefix")]:
         tools = case.options.get("tools")
         by_detector = by_machine(case.text, "auto", tools)  # at first a marker tells the lanes nothing
-        found = lane_detection.read(case.text, tools, DEFAULT)
+        found = detection.read(case.text, tools, DEFAULT)
         if found is not None:
             assert found == by_detector, str(case)
             read += 1
@@ -73,16 +75,16 @@ def test_changed_texts_are_read_alike(format_: str) -> None:
     for _ in range(CHANGED):
         case = random.choice(own)
         text, tools = change(case.text), case.options.get("tools")
-        found = lanes.read(text, format_, None, tools, DEFAULT)
+        found = reader.read(text, format_, None, tools, DEFAULT)
         assert found is None or found == by_machine(text, format_, tools), text
-        found = lane_detection.read(text, tools, DEFAULT)
+        found = detection.read(text, tools, DEFAULT)
         assert found is None or found == by_machine(text, "auto", tools), text
 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_the_example_is_read_by_a_lane(format_: str) -> None:
     example = registry.header(format_).example
-    found = lanes.read(example, format_, None, None, DEFAULT)
+    found = reader.read(example, format_, None, None, DEFAULT)
     assert (found is None) == (format_ in EXAMPLES)
     assert found is None or found == by_machine(example, format_)
 
@@ -92,12 +94,12 @@ def test_the_work_of_a_lane_grows_with_the_text(format_: str) -> None:
     how = How(format_)
     for unit in ("word ", "<", "a <b> ", "\n\n", "'\"`[{(", registry.header(format_).example):
         less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
-        if all(lanes.read(text, format_, None, None, DEFAULT) for text in (less, more)):
+        if all(reader.read(text, format_, None, None, DEFAULT) for text in (less, more)):
             assert cost(more, how) <= 3 * cost(less, how), unit
 
 
 def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "AFTER", 3)
+    monkeypatch.setattr(reader, "AFTER", 3)
     made = lane("hermes")
     found = [made.read(CALL, None, None, 128) for _ in range(8)]
     assert found[:3] == [None] * 3
@@ -109,7 +111,7 @@ def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_lane_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "MOST", 4)
+    monkeypatch.setattr(reader, "MOST", 4)
     made = lane("hermes")
     assert made.read("Hello.", None, None, 128) == by_machine("Hello.", "hermes").segments
     assert made.read(f"Hello.\n{CALL}", None, None, 128) is not None
@@ -144,13 +146,13 @@ def test_threads_share_a_lane() -> None:
 )
 def test_what_is_not_sound_is_left_to_the_machine(text: str) -> None:
     tools = [{"name": "look_up", "parameters": {"type": "object"}}]
-    assert lanes.read(text, "hermes", None, tools, DEFAULT) is None
+    assert reader.read(text, "hermes", None, tools, DEFAULT) is None
     assert parse(text, "hermes", tools=tools) == by_machine(text, "hermes", tools)
 
 
 def test_places_are_counted_from_the_response_on_where_its_prompt_opened_something() -> None:
     text = "Mosses.</think>\n\nHello."
-    found = lanes.read(text, "deepseek_r1", None, None, DEFAULT)
+    found = reader.read(text, "deepseek_r1", None, None, DEFAULT)
     assert found is not None
     assert found == by_machine(text, "deepseek_r1")
     assert [s.span for s in found.segments] == [(0, 7), (17, 23)]
@@ -167,4 +169,4 @@ def test_places_are_counted_from_the_response_on_where_its_prompt_opened_somethi
 )
 def test_formats_that_take_turns_are_read_as_the_detector_reads_them(text: str) -> None:
     by_detector = by_machine(text, "auto")
-    assert lane_detection.read(text, None, DEFAULT) == by_detector
+    assert detection.read(text, None, DEFAULT) == by_detector

@@ -26,8 +26,8 @@ from outspoken import (
     parse,
     stream,
 )
-from outspoken.inspection import formats
-from outspoken.registry import names
+from outspoken.grammar.registry import names
+from outspoken.parsing.inspection import formats
 
 CALL = '<tool_call>\n{"name": "save", "arguments": {"path": "a.txt"}}\n</tool_call>'
 CUT = 'Hm.\n<tool_call>\n{"name": "save", "arguments": {"path": "/tmp/a'

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from outspoken import Reasoning, StreamParser, Text, parse, registry, render
-from outspoken.registry import compiled_path
+from outspoken import Reasoning, StreamParser, Text, parse, render
+from outspoken.grammar import registry
+from outspoken.grammar.registry import compiled_path
 from tools.check import check
 from tools.checkout import Checkout
 from tools.corpus import Case, cases, sources

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from outspoken import events as said
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
 from outspoken.providers.out_openai import to_openai, to_openai_chunks
 from outspoken.providers.out_sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
+from outspoken.results import events as said
 from tests.outgoing import (
     Canned,
     Events,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from outspoken import PayloadRegistry
-from outspoken.payloads.tables import SUGGESTED_VALUES
+from outspoken.contrib.table_chat import SUGGESTED_VALUES
 
 MODULE = """
 from outspoken import PayloadType

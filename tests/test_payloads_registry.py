@@ -22,8 +22,8 @@ from outspoken import (
     Settings,
     StreamClosedError,
 )
+from outspoken.contrib.table_chat import TYPES, tables_registry
 from outspoken.payloads import Options, TypedPayload, grammar, registry
-from outspoken.payloads.tables import TYPES, tables_registry
 
 
 class Ferry(BaseModel):

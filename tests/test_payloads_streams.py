@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, Settings, TextDelta
-from outspoken.explain import event_line
+from outspoken.cli.explain import event_line
 from outspoken.payloads import Options
 from outspoken.payloads.brackets import Brackets
-from outspoken.payloads.message import Message
+from outspoken.results.message_text import Message
 from tests.payload_streams import check_chunks, events_of
 
 REGISTRY = PayloadRegistry(

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from syrupy.assertion import SnapshotAssertion
 
 from outspoken import PayloadRegistry, PayloadType
+from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads import Options
 from outspoken.payloads.options import Validation
-from outspoken.payloads.tables import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads.teaching import written
 
 TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})

@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from outspoken import PayloadRegistry, PayloadType
+from outspoken.contrib.table_chat import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
 from outspoken.payloads import Options, Page, TypedPayload
-from outspoken.payloads.tables import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
 
 TABLES = tables_registry()
 #: A new table as it should be.

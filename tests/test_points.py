@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from outspoken import Box, Point, Screen, Settings, parse
-from outspoken.action_values import Misfit, read_point
-from outspoken.points import SPACES, Space, smart_resize
+from outspoken.actions.fields import Misfit, read_point
+from outspoken.results.geometry import SPACES, Space, smart_resize
 
 PLACED = [space for space in SPACES if space not in ("mark", "desc")]
 SIDES = st.integers(32, 6000)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from outspoken.islands import NotJson
-from outspoken.python_literals import PythonScanner, decode, read_at
+from outspoken.json.scanner import NotJson
+from outspoken.notations.python_literals import PythonScanner, decode, read_at
 from tools.fuzz.invariants import calls_in
 
 DEPTH = 8

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from outspoken import vocabulary
-from outspoken.header import Header
-from outspoken.patterns import UnsafePatternError, grows
+from outspoken.grammar import vocabulary
+from outspoken.grammar.header import Header
+from outspoken.patterns.syntax import UnsafePatternError, grows
 
 TOP = Path(__file__).resolve().parents[1]
 README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"

@@ -19,12 +19,12 @@ from outspoken import (
     ToolCallStart,
     ToolCallUnfinished,
     parse,
-    registry,
 )
-from outspoken.json_codes import CAPS, Effort
-from outspoken.recovery import _Search, recover  # pyright: ignore[reportPrivateUsage]
-from outspoken.settings import DEFAULT
-from outspoken.ways import LIMIT, Node, Region, name_after
+from outspoken.grammar import registry
+from outspoken.recovery.path import LIMIT, Node, Region, name_after
+from outspoken.recovery.search import _Search, recover  # pyright: ignore[reportPrivateUsage]
+from outspoken.results.edits import CAPS, Effort
+from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, Case
 
 QWEN = """<tool_call>
@@ -271,7 +271,7 @@ def test_events_of_damaged_calls_are_never_contradicted(name: str) -> None:
 
 def every_cost(region: Region) -> int | None:
     """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
-    from outspoken.coarse import is_closed, tokens
+    from outspoken.recovery.marker_lexer import is_closed, tokens
 
     region.tokens = tokens(region.automaton, region.text, 400) or []
     search = _Search(region)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
-from outspoken.actions import (
+from outspoken.grammar.registry import automaton, header, names
+from outspoken.results.actions.union import (
     Batch,
     Click,
     Complete,
@@ -27,7 +28,6 @@ from outspoken.actions import (
     TypeText,
     Wait,
 )
-from outspoken.registry import automaton, header, names
 from tests.cases import CASES, Case
 
 CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]

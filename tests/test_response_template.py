@@ -22,14 +22,14 @@ from outspoken import (
     load_format,
     parse,
     parse_message,
-    registry,
     render,
     stream,
 )
-from outspoken.header import read_header
-from outspoken.response_template import grammar_of
-from outspoken.template_fields import Template
-from outspoken.template_patterns import Split, bounded, parts_of, written
+from outspoken.grammar import registry
+from outspoken.grammar.header import read_header
+from outspoken.grammar.response_template import grammar_of
+from outspoken.grammar.template_fields import Template
+from outspoken.grammar.template_patterns import Split, bounded, parts_of, written
 
 VECTORS = Path("/work/shared/conformance/peers/hf_response_template.jsonl")
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}

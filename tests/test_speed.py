@@ -11,14 +11,15 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import StreamParser, parse, registry
-from outspoken.guards import guard
-from outspoken.notations import notation
-from outspoken.openers import Openers, opening_markers
-from outspoken.paths import quick, searched
-from outspoken.patterns import beginning, first, required
-from outspoken.prefixes import Near, prefixes
-from outspoken.shapes import Shape
+from outspoken import StreamParser, parse
+from outspoken.detection.opener_index import Openers, opening_markers
+from outspoken.grammar import registry
+from outspoken.grammar.matchers import quick, searched
+from outspoken.notations.interface import notation
+from outspoken.notations.schema import Shape
+from outspoken.patterns.prefilter import guard
+from outspoken.patterns.prefixes import Near, prefixes
+from outspoken.patterns.syntax import beginning, first, required
 from tests.cases import CASES, FORMATS
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
 

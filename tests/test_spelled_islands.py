@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from outspoken import Done, RenderError, ToolCallDelta, Tools, parse, render, stream
-from outspoken.notations import notation
-from outspoken.shapes import ANY, Shape, shape_of
+from outspoken.notations.interface import notation
+from outspoken.notations.schema import ANY, Shape, shape_of
 
 MARK, PREFIX = '<|"|>', "~[~"
 DEPTH = 6

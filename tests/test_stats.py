@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import Diagnostic, ErrorCategory, ParseStats
-from outspoken.categories import categories_of, category_of
-from outspoken.json_codes import CODES
-from outspoken.notes import MARKUP
-from outspoken.stats import OUTCOMES, Outcome, shares
+from outspoken.processing.categories import categories_of, category_of
+from outspoken.processing.stats import OUTCOMES, Outcome, shares
+from outspoken.results.edits import CODES
+from outspoken.results.pending_diagnostics import MARKUP
 
 Row = tuple[str, Outcome, list[ErrorCategory], int]
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from outspoken.errors import ToolError
-from outspoken.tools import Tools
+from outspoken.notations.tools import Tools
+from outspoken.results.errors import ToolError
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
 ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"

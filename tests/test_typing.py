@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, StreamParser, parse, render
-from outspoken.actions import Click, Drag, LongPress, Move, Point, PressKeys, Scroll, Swipe, TypeText, Wait
+from outspoken.results.actions.union import (
+    Click,
+    Drag,
+    LongPress,
+    Move,
+    Point,
+    PressKeys,
+    Scroll,
+    Swipe,
+    TypeText,
+    Wait,
+)
 
 TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outspoken.values import escape, fits, may_be_other_than_text, read_bare, to_json
+from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from tools.fuzz.invariants import calls_in
 
 KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]

@@ -23,7 +23,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1]))  # where it is run as a file
 
 from outspoken import StreamParser, parse
-from outspoken.registry import automaton, names
+from outspoken.grammar.registry import automaton, names
 from tools.bench_peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
 
 #: what is streamed: one call with arguments of 4 KB

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from outspoken import Text, Tools, parse, render
-from outspoken.errors import RenderError
-from outspoken.registry import header
+from outspoken.grammar.registry import header
+from outspoken.results.errors import RenderError
 
 TOOLS: list[dict[str, Any]] = [
     {

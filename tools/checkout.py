@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from outspoken import registry
-from outspoken.errors import UnknownFormatError
+from outspoken.grammar import registry
+from outspoken.results.errors import UnknownFormatError
 
 TOP = Path(__file__).resolve().parents[1]
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from outspoken.errors import GrammarError
-from outspoken.grammar import compile_grammar
-from outspoken.registry import compiled_path, grammars_folder
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.registry import compiled_path, grammars_folder
+from outspoken.results.errors import GrammarError
 
 
 def stale(folder: Path) -> dict[Path, str | None]:

@@ -6,9 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .actions import Action
-    from .api import astream, parse, stream
-    from .api_response import (
+    from outspoken.actions.page import PageContext, PageElement
+    from outspoken.contrib.skyvern.api_response import (
         ApiResponse,
         ApiResponseError,
         InvalidLLMResponseFormat,
@@ -20,11 +19,43 @@ if TYPE_CHECKING:
         read_api_response,
         require_actions,
     )
-    from .cache import CacheInfo, ResponseCache
-    from .categories import ErrorCategory
-    from .config import ParserConfig
-    from .diagnostics import Diagnostic, Repair
-    from .errors import (
+    from outspoken.grammar.loading import load_format
+    from outspoken.json.read import JsonLimitError, JsonReading, read_json
+    from outspoken.notations.tools import Tools
+    from outspoken.parsing.functions import astream, parse, stream
+    from outspoken.parsing.inspection import Candidate, FormatInfo, detect, formats
+    from outspoken.parsing.session import StreamParser
+    from outspoken.payloads import PayloadRegistry, PayloadType
+    from outspoken.processing.cache import CacheInfo, ResponseCache
+    from outspoken.processing.categories import ErrorCategory
+    from outspoken.processing.config import ParserConfig
+    from outspoken.processing.page_actions import parse_action, parse_actions
+    from outspoken.processing.processor import ResponseProcessor
+    from outspoken.processing.results import Processed, RetryRequest
+    from outspoken.processing.stats import ParseStats
+    from outspoken.providers.delta import LLMResponseParser, ParsedDelta
+    from outspoken.providers.errors import ProviderFormatError, UnknownProviderError
+    from outspoken.providers.events import (
+        Failed,
+        Finished,
+        ProviderEvent,
+        ReasoningSigned,
+        RefusalDelta,
+        Started,
+        UsageReported,
+    )
+    from outspoken.providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
+    from outspoken.providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
+    from outspoken.providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
+    from outspoken.providers.out_sse import asse, sse
+    from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
+    from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+    from outspoken.providers.stream import ProviderStream, parse_response
+    from outspoken.rendering.messages import parse_message
+    from outspoken.rendering.render import render
+    from outspoken.results.actions.union import Action
+    from outspoken.results.diagnostics import Diagnostic, Repair
+    from outspoken.results.errors import (
         GrammarError,
         LimitError,
         MessageError,
@@ -35,7 +66,7 @@ if TYPE_CHECKING:
         ToolError,
         UnknownFormatError,
     )
-    from .events import (
+    from outspoken.results.events import (
         ActionParsed,
         ActionText,
         ActionUnfinished,
@@ -52,37 +83,14 @@ if TYPE_CHECKING:
         ToolCallStart,
         ToolCallUnfinished,
     )
-    from .inspection import Candidate, FormatInfo, detect, formats
-    from .json_reading import JsonLimitError, JsonReading, read_json
-    from .loading import load_format
-    from .messages import parse_message
-    from .page import PageContext, PageElement
-    from .page_actions import parse_action, parse_actions
-    from .payloads import PayloadRegistry, PayloadType
-    from .points import Box, Point, Screen
-    from .processed import Processed, RetryRequest
-    from .processing import ResponseProcessor
-    from .providers.delta import LLMResponseParser, ParsedDelta
-    from .providers.errors import ProviderFormatError, UnknownProviderError
-    from .providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
-    from .providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
-    from .providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
-    from .providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
-    from .providers.out_sse import asse, sse
-    from .providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
-    from .providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
-    from .providers.stream import ProviderStream, parse_response
-    from .reading import StreamParser
-    from .rendering import render
-    from .replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-    from .settings import Settings
-    from .stats import ParseStats
-    from .tools import Tools
+    from outspoken.results.geometry import Box, Point, Screen
+    from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+    from outspoken.results.settings import Settings
 
 _HOMES = {
-    "actions": ["Action"],
-    "api": ["astream", "parse", "stream"],
-    "api_response": [
+    "results.actions.union": ["Action"],
+    "parsing.functions": ["astream", "parse", "stream"],
+    "contrib.skyvern.api_response": [
         "ApiResponse",
         "ApiResponseError",
         "InvalidLLMResponseFormat",
@@ -94,11 +102,11 @@ _HOMES = {
         "read_api_response",
         "require_actions",
     ],
-    "cache": ["CacheInfo", "ResponseCache"],
-    "categories": ["ErrorCategory"],
-    "config": ["ParserConfig"],
-    "diagnostics": ["Diagnostic", "Repair"],
-    "errors": [
+    "processing.cache": ["CacheInfo", "ResponseCache"],
+    "processing.categories": ["ErrorCategory"],
+    "processing.config": ["ParserConfig"],
+    "results.diagnostics": ["Diagnostic", "Repair"],
+    "results.errors": [
         "GrammarError",
         "LimitError",
         "MessageError",
@@ -109,7 +117,7 @@ _HOMES = {
         "ToolError",
         "UnknownFormatError",
     ],
-    "events": [
+    "results.events": [
         "ActionParsed",
         "ActionText",
         "ActionUnfinished",
@@ -126,16 +134,16 @@ _HOMES = {
         "ToolCallStart",
         "ToolCallUnfinished",
     ],
-    "inspection": ["Candidate", "FormatInfo", "detect", "formats"],
-    "json_reading": ["JsonLimitError", "JsonReading", "read_json"],
-    "loading": ["load_format"],
-    "messages": ["parse_message"],
-    "page": ["PageContext", "PageElement"],
-    "page_actions": ["parse_action", "parse_actions"],
+    "parsing.inspection": ["Candidate", "FormatInfo", "detect", "formats"],
+    "json.read": ["JsonLimitError", "JsonReading", "read_json"],
+    "grammar.loading": ["load_format"],
+    "rendering.messages": ["parse_message"],
+    "actions.page": ["PageContext", "PageElement"],
+    "processing.page_actions": ["parse_action", "parse_actions"],
     "payloads": ["PayloadRegistry", "PayloadType"],
-    "points": ["Box", "Point", "Screen"],
-    "processed": ["Processed", "RetryRequest"],
-    "processing": ["ResponseProcessor"],
+    "results.geometry": ["Box", "Point", "Screen"],
+    "processing.results": ["Processed", "RetryRequest"],
+    "processing.processor": ["ResponseProcessor"],
     "providers.delta": ["LLMResponseParser", "ParsedDelta"],
     "providers.errors": ["ProviderFormatError", "UnknownProviderError"],
     "providers.events": [
@@ -154,12 +162,12 @@ _HOMES = {
     "providers.out_vercel": ["ato_vercel_parts", "to_vercel", "to_vercel_parts"],
     "providers.replies": ["FinishReason", "ProviderError", "ProviderReply", "Signature", "Usage"],
     "providers.stream": ["ProviderStream", "parse_response"],
-    "reading": ["StreamParser"],
-    "rendering": ["render"],
-    "replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
-    "settings": ["Settings"],
-    "stats": ["ParseStats"],
-    "tools": ["Tools"],
+    "parsing.session": ["StreamParser"],
+    "rendering.render": ["render"],
+    "results.replies": ["JsonValue", "Payload", "Reasoning", "Reply", "Segment", "Text", "ToolCall"],
+    "results.settings": ["Settings"],
+    "processing.stats": ["ParseStats"],
+    "notations.tools": ["Tools"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from outspoken import Diagnostic, UnknownFormatError
-from outspoken.automaton import Automaton
-from outspoken.errors import GrammarError
-from outspoken.grammar import compile_grammar
-from outspoken.header import Header
-from outspoken.registry import automaton
-from outspoken.tables import START
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.header import Header
+from outspoken.grammar.registry import automaton
+from outspoken.grammar.tables import START
+from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from lark.common import ParserConf
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
-from outspoken.tables import END
-from outspoken.vocabulary import short
+from outspoken.grammar.tables import END
+from outspoken.grammar.vocabulary import short
 
 _REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
 

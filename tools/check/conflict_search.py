@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
-from outspoken.tables import END
+from outspoken.grammar.tables import END
 
 from .conflict_machine import Clash, LrMachine, Stack, Step
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from outspoken.tables import END
-from outspoken.vocabulary import short
+from outspoken.grammar.tables import END
+from outspoken.grammar.vocabulary import short
 from tools.source import QUOTED, Definition, Source
 
 from .conflict_machine import Item, LrMachine, Production

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from outspoken.frame import visible
-from outspoken.tables import BROKEN
+from outspoken.grammar.tables import BROKEN
+from outspoken.results.snippet import visible
 from tools.checkout import Checkout
 from tools.source import Source
 

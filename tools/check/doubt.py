@@ -8,10 +8,10 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from outspoken import Reply, Segment
-from outspoken.machine import Machine
-from outspoken.reading import Reading
-from outspoken.resync import Damage
-from outspoken.ways import Way
+from outspoken.engine.parser import Machine
+from outspoken.parsing.session import Reading
+from outspoken.recovery.path import Way
+from outspoken.recovery.sync_points import Damage
 
 from .corpus import Read
 from .finding import Finding, parts_at

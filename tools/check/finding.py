@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outspoken import Diagnostic
-from outspoken.diagnostics import Severity
-from outspoken.notes import Note, placed
+from outspoken.results.diagnostics import Severity
+from outspoken.results.pending_diagnostics import Note, placed
 from tools.checkout import Checkout
 
 Span = tuple[int, int]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outspoken.errors import GrammarError
-from outspoken.grammar import terminal_of
-from outspoken.patterns import UnsafePatternError
-from outspoken.tables import START
-from outspoken.vocabulary import short
+from outspoken.grammar.compiler import terminal_of
+from outspoken.grammar.tables import START
+from outspoken.grammar.vocabulary import short
+from outspoken.patterns.syntax import UnsafePatternError
+from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source
 

@@ -8,11 +8,11 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import get_args
 
-from outspoken.errors import GrammarError
-from outspoken.header import Header, read_header
-from outspoken.mapping import meaning_of
-from outspoken.points import Space
-from outspoken.registry import normal
+from outspoken.actions.mapping import meaning_of
+from outspoken.grammar.header import Header, read_header
+from outspoken.grammar.registry import normal
+from outspoken.results.errors import GrammarError
+from outspoken.results.geometry import Space
 from tools.checkout import Checkout
 from tools.source import Field, Source
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from lark import Lark, load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
-from outspoken.grammar import written
-from outspoken.tables import BROKEN, START
-from outspoken.vocabulary import short
+from outspoken.grammar.compiler import written
+from outspoken.grammar.tables import BROKEN, START
+from outspoken.grammar.vocabulary import short
 from tools.source import Source
 
 from .finding import Finding, Page, Span

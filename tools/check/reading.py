@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from outspoken import Reply, parse, registry
-from outspoken.automaton import Automaton, Transition
-from outspoken.detection import PLAIN
-from outspoken.errors import GrammarError
-from outspoken.header import Header
+from outspoken import Reply, parse
+from outspoken.detection.detector import PLAIN
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.grammar.header import Header
+from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from outspoken.tables import BROKEN, START
-from outspoken.vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS, is_meaningful, short
+from outspoken.grammar.tables import BROKEN, START
+from outspoken.grammar.vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS, is_meaningful, short
 from tools.checkout import Checkout
 from tools.source import QUOTED, Definition, Source
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from outspoken.patterns import c, sre
-from outspoken.tables import END
-from outspoken.vocabulary import SPELLED_ISLANDS, short
+from outspoken.grammar.tables import END
+from outspoken.grammar.vocabulary import SPELLED_ISLANDS, short
+from outspoken.patterns.syntax import c, sre
 
 _KNOWN = {
     "TEXT": "text", "CODE": "code", "REASONING": "text", "ARG_VALUE": "1", "JSON_VALUE": "1", "JSON_OBJECT": "{}",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from outspoken.tables import Tables, Terminal
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.grammar.tables import Tables, Terminal
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
 from tools.checkout import Checkout
 from tools.source import Source
 

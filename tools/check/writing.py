@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from outspoken import RenderError, parse, registry, render
-from outspoken.automaton import Automaton
-from outspoken.grammar import compile_grammar
-from outspoken.header import Header
-from outspoken.registry import compiled_path
-from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken import RenderError, parse, render
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.header import Header
+from outspoken.grammar.registry import compiled_path
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
 from tools.checkout import Checkout
 from tools.source import Source
 

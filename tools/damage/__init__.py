@@ -12,7 +12,7 @@ from collections import Counter
 from importlib import import_module
 from typing import Any
 
-from outspoken.json_reading import read_json
+from outspoken.json.read import read_json
 
 from .cases import KINDS, PER_KIND, SEED, DamageCase, generate
 from .judge import Reading, Verdict, begins, judge, same

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from outspoken import registry
-from outspoken.errors import OutspokenError
+from outspoken.grammar import registry
+from outspoken.results.errors import OutspokenError
 from tools.checkout import Checkout
 
 from .draw import draw

@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from outspoken.frame import visible
-from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS, short
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS, short
+from outspoken.results.snippet import visible
 
 from .rules import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
 

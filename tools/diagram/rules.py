@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lark import Tree, load_grammar
 
-from outspoken import registry
-from outspoken.errors import GrammarError
-from outspoken.tables import BROKEN, START, Terminal
-from outspoken.vocabulary import is_meaningful, short
+from outspoken.grammar import registry
+from outspoken.grammar.tables import BROKEN, START, Terminal
+from outspoken.grammar.vocabulary import is_meaningful, short
+from outspoken.results.errors import GrammarError
 from tools.source import Source
 
 _LOADING: Any = load_grammar

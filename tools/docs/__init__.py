@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from outspoken.errors import OutspokenError
+from outspoken.results.errors import OutspokenError
 from tools.checkout import Checkout
 from tools.diagram import diagram
 

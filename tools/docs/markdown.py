@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from outspoken.frame import visible
+from outspoken.results.snippet import visible
 
 _RUN = re.compile(r"`+")
 

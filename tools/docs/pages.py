@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from outspoken import FormatInfo, formats, parse, registry
-from outspoken.explain import summary
-from outspoken.header import Header
-from outspoken.openers import PLAIN, opening_markers
-from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken import FormatInfo, formats, parse
+from outspoken.cli.explain import summary
+from outspoken.detection.opener_index import PLAIN, opening_markers
+from outspoken.grammar import registry
+from outspoken.grammar.header import Header
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
 from tools.checkout import Checkout
 from tools.corpus import KINDS, cases
 from tools.diagram.rules import Marker, Syntax, read_syntax

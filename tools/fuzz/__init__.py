@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
-from outspoken.errors import OutspokenError
-from outspoken.json_codes import CAPS
+from outspoken.results.edits import CAPS
+from outspoken.results.errors import OutspokenError
 from tools.checkout import Checkout
 from tools.corpus import cases
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from outspoken import registry
-from outspoken.automaton import Transition
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Transition
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
 
 from .map import Map, Step, step_of
 from .reference import Meaning, meaning_of

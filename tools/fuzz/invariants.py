@@ -16,21 +16,11 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from outspoken import (
-    Event,
-    JsonValue,
-    RenderError,
-    Repair,
-    Reply,
-    StreamParser,
-    Text,
-    lanes,
-    parse,
-    registry,
-    render,
-)
-from outspoken.replies import STATUSES
-from outspoken.vocabulary import FREE_TEXT, ISLANDS
+from outspoken import Event, JsonValue, RenderError, Repair, Reply, StreamParser, Text, parse, render
+from outspoken.fast_path import reader
+from outspoken.grammar import registry
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.results.replies import STATUSES
 
 from .broken import Broken, require
 from .events import FINISHED, check_events
@@ -362,11 +352,11 @@ def calls_in(run: Callable[[], object]) -> int:
 @contextmanager
 def without_lanes() -> Generator[None]:
     """All is read by the machine."""
-    before, lanes.ENABLED = lanes.ENABLED, False
+    before, reader.ENABLED = reader.ENABLED, False
     try:
         yield
     finally:
-        lanes.ENABLED = before
+        reader.ENABLED = before
 
 
 def check_growth(unit: str, how: How, size: int = 8_000) -> None:

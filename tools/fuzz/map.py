@@ -6,7 +6,7 @@ from collections import deque
 from functools import lru_cache
 from typing import NamedTuple
 
-from outspoken.automaton import Automaton, Transition
+from outspoken.grammar.automaton import Automaton, Transition
 
 from .terminals import Place
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.acting import make_action, meant_by
-from outspoken.automaton import Automaton
-from outspoken.islands import NotJson, decode
-from outspoken.mapping import PARTS
-from outspoken.settings import DEFAULT
-from outspoken.sprint import BLANK
-from outspoken.values import read_bare
-from outspoken.vocabulary import ISLANDS
+from outspoken.actions.codec import make_action, meant_by
+from outspoken.actions.mapping import PARTS
+from outspoken.engine.batched_matching import BLANK
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.vocabulary import ISLANDS
+from outspoken.json.scanner import NotJson, decode
+from outspoken.notations.coerce import read_bare
+from outspoken.results.settings import DEFAULT
 
 from .terminals import Token, tokens
 

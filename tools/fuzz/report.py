@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from outspoken.notes import Note, placed
+from outspoken.results.pending_diagnostics import Note, placed
 from tools.checkout import Checkout
 
 from .invariants import How

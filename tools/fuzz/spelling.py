@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import regex
 
-from outspoken.automaton import Automaton, Transition
-from outspoken.mapping import Meaning, mapping_of
-from outspoken.notations import notation_of
-from outspoken.settings import DEFAULT
-from outspoken.tables import Terminal
-from outspoken.vocabulary import FREE_TEXT, ISLANDS, SPELLED_ISLANDS
+from outspoken.actions.mapping import Meaning, mapping_of
+from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.grammar.tables import Terminal
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, SPELLED_ISLANDS
+from outspoken.notations.interface import notation_of
+from outspoken.results.settings import DEFAULT
 
 from . import values
 from .patterns import Branch, Sampler, branches

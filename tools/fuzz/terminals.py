@@ -9,11 +9,11 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.automaton import Automaton, Config, Transition
-from outspoken.notations import notation_of
-from outspoken.settings import DEFAULT
-from outspoken.sprint import BLANK
-from outspoken.vocabulary import FREE_TEXT
+from outspoken.engine.batched_matching import BLANK
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.vocabulary import FREE_TEXT
+from outspoken.notations.interface import notation_of
+from outspoken.results.settings import DEFAULT
 
 
 class Token(NamedTuple):

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import NoReturn
 
-from outspoken.errors import GrammarError, OutspokenError
+from outspoken.results.errors import GrammarError, OutspokenError
 from tools.check.header import BANNED
 from tools.checkout import Checkout
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from outspoken import RenderError, render
-from outspoken.header import Header, read_header
-from outspoken.sources import sources
+from outspoken.grammar.header import Header, read_header
+from outspoken.grammar.sources import sources
 from tools.checkout import Checkout
 
 from .notation import Notation, notation

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from outspoken import islands, python_literals
+from outspoken.json import scanner
+from outspoken.notations import python_literals
 
 #: What a slot of a call may hold. `call` is a whole JSON object with a name and arguments, `object` all arguments as
 #: JSON. `value` is an argument that is bare text, `quoted_json` and `quoted_python` are texts in quotes, `json` and
@@ -103,7 +104,7 @@ def is_tag(token: str) -> bool:
 
 def json_value(text: str, start: int) -> tuple[Any, int] | None:
     """The JSON value at a place of a text and where it ends; None where there is none."""
-    found = islands.read_at(text, start, _DEPTH)
+    found = scanner.read_at(text, start, _DEPTH)
     return found[:2] if found else None
 
 

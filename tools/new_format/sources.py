@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from outspoken import parse, registry
-from outspoken.errors import GrammarError
+from outspoken import parse
+from outspoken.grammar import registry
+from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source
 

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outspoken import Reply, StreamParser, registry
-from outspoken.grammar import compile_grammar
-from outspoken.sources import sources
+from outspoken import Reply, StreamParser
+from outspoken.grammar import registry
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.sources import sources
 from tools.checkout import Checkout
 from tools.corpus import Case
 

@@ -17,8 +17,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from outspoken.errors import OutspokenError, UnknownFormatError
-from outspoken.frame import visible
+from outspoken.results.errors import OutspokenError, UnknownFormatError
+from outspoken.results.snippet import visible
 from tools.checkout import Checkout
 from tools.corpus import Case, cases
 from tools.snapshots import readable, refusal

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from outspoken import registry
-from outspoken.cli import Parser, WrongUse, read_text, read_tools, use_utf8
-from outspoken.errors import OutspokenError
-from outspoken.frame import visible
+from outspoken.cli.main import Parser, WrongUse, read_text, read_tools, use_utf8
+from outspoken.grammar import registry
+from outspoken.results.errors import OutspokenError
+from outspoken.results.snippet import visible
 from tools.checkout import Checkout
 from tools.corpus import KINDS, Case, load
 

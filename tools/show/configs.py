@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from outspoken.automaton import Config, Transition
-from outspoken.frame import visible
-from outspoken.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken.results.snippet import visible
 
 from .trace import Step
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.automaton import Config
-from outspoken.events import Event, ToolCallDelta
-from outspoken.explain import event_line, segment_title, segment_value
-from outspoken.frame import visible
-from outspoken.reading import encodable
+from outspoken.cli.explain import event_line, segment_title, segment_value
+from outspoken.grammar.automaton import Config
+from outspoken.results.encoding import replace_surrogates
+from outspoken.results.events import Event, ToolCallDelta
+from outspoken.results.snippet import visible
 
 from .configs import Configs, Expected, ShownConfig
 from .refusals import refusals
@@ -149,9 +149,9 @@ def show(text: str, source: str, asked: str, *, tools: Any = None, prefix: str =
     Raises what the library raises for wrong use: UnknownFormatError, GrammarError, ToolError, LimitError.
     """
     recorder = _Recorder(asked, tools, prefix)
-    reply = recorder.read(encodable(text), size)
+    reply = recorder.read(replace_surrogates(text), size)
     whole = parse(text, asked, tools=tools, prefix=prefix)
-    shown = Shown(source, asked, encodable(prefix), reply, size)
+    shown = Shown(source, asked, replace_surrogates(prefix), reply, size)
     tracer, configs = recorder.tracer, Configs()
     shown.steps = list(_steps(tracer.log, shown, configs))
     shown.tokens = [step for step in shown.steps if step.number >= 0]

@@ -6,8 +6,8 @@ import json
 from itertools import islice
 
 from outspoken import Reply
-from outspoken.notes import Note, placed
-from outspoken.vocabulary import JSON_FIRST
+from outspoken.grammar.vocabulary import JSON_FIRST
+from outspoken.results.pending_diagnostics import Note, placed
 
 from .configs import described
 from .trace import Step

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from outspoken.explain import COLORS
-from outspoken.frame import visible
+from outspoken.cli.explain import COLORS
+from outspoken.results.snippet import visible
 
 from .model import Moment, Shown, ShownStep
 from .tree import Node

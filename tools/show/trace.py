@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from outspoken import paths
-from outspoken.automaton import Config, Transition
-from outspoken.coarse import matcher
-from outspoken.detection import Detector
-from outspoken.json_codes import Edit
-from outspoken.machine import Machine
-from outspoken.notations import notation_of
-from outspoken.operations import HANDLERS
-from outspoken.reading import Reading
-from outspoken.resync import Damage
-from outspoken.sprint import BLANK
-from outspoken.trials import Trial
-from outspoken.vocabulary import ISLANDS, TOKENS
-from outspoken.ways import Taken, Way, is_missing
+from outspoken.detection.candidates import Trial
+from outspoken.detection.detector import Detector
+from outspoken.engine.batched_matching import BLANK
+from outspoken.engine.parser import Machine
+from outspoken.grammar import matchers
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.vocabulary import ISLANDS, TOKENS
+from outspoken.notations.interface import notation_of
+from outspoken.parsing.session import Reading
+from outspoken.recovery.marker_lexer import matcher
+from outspoken.recovery.path import Taken, Way, is_missing
+from outspoken.recovery.sync_points import Damage
+from outspoken.results.edits import Edit
+from outspoken.semantics.handlers import HANDLERS
 
 Span = tuple[int, int]
 
@@ -167,14 +167,14 @@ class Traced(Machine):
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         if not final:
             return super()._marker(config, when, final=final)
-        step = paths.step(config, f"{when} partial", HANDLERS)
+        step = matchers.step(config, f"{when} partial", HANDLERS)
         match = step.match(self.buffer, self.pos)
         if match is None:
             return None
         self._take(step.paths[match.lastindex], match)
         return True
 
-    def _take(self, path: paths.Path, match: Any) -> None:
+    def _take(self, path: matchers.Path, match: Any) -> None:
         config, before = self.config, list(self.builder.frames)
         step = _transition(config, path)
         begun = match.start()
@@ -288,7 +288,7 @@ class Traced(Machine):
             self._unread(config, end, open_, "cut")
 
 
-def _transition(config: Config, path: paths.Path) -> Transition:
+def _transition(config: Config, path: matchers.Path) -> Transition:
     """The transition that a path of a single marker takes."""
     for which, step in config.engines.items():
         if which.endswith("partial"):

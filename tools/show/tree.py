@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from outspoken.automaton import Config
-from outspoken.tables import Tables
-from outspoken.vocabulary import is_meaningful
+from outspoken.grammar.automaton import Config
+from outspoken.grammar.tables import Tables
+from outspoken.grammar.vocabulary import is_meaningful
 
 from .trace import Step
 

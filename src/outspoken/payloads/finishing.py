@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from outspoken.construct import construct
-from outspoken.notes import Note
-from outspoken.replies import Payload, Span
+from outspoken.results.construct import construct
+from outspoken.results.message_text import Message
+from outspoken.results.pending_diagnostics import Note
+from outspoken.results.replies import Payload, Span
 
 from .grammar import FORMAT
-from .message import Message
 from .options import Options
 from .page import Page
 from .replies import TypedPayload

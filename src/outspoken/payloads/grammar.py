@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from threading import Lock
 
-from outspoken.automaton import Automaton
-from outspoken.grammar import compile_text
-from outspoken.lenient import LENIENCE
-from outspoken.sources import own_folder
-from outspoken.tables import Tables
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.compiler import compile_text
+from outspoken.grammar.insertions import LENIENCE
+from outspoken.grammar.sources import own_folder
+from outspoken.grammar.tables import Tables
 
 from .types import PayloadType
 

@@ -6,20 +6,20 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from outspoken.automaton import Automaton, Config, Transition
-from outspoken.construct import construct
-from outspoken.deeds import ActionBuilder
-from outspoken.events import Event, PayloadUnfinished
-from outspoken.json_codes import Cap
-from outspoken.machine import Machine
-from outspoken.notes import placed
-from outspoken.pending import Frame
-from outspoken.reading import OnError, Reading
-from outspoken.replies import STATUSES, Payload, Reply, Span, Status
-from outspoken.resync import Damage, Resync
-from outspoken.settings import Settings
-from outspoken.tables import Terminal
-from outspoken.tools import Tools
+from outspoken.engine.parser import Machine
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.tables import Terminal
+from outspoken.notations.tools import Tools
+from outspoken.parsing.session import OnError, Reading
+from outspoken.recovery.sync_points import Damage, Resync
+from outspoken.results.construct import construct
+from outspoken.results.edits import Cap
+from outspoken.results.events import Event, PayloadUnfinished
+from outspoken.results.pending_diagnostics import placed
+from outspoken.results.replies import STATUSES, Payload, Reply, Span, Status
+from outspoken.results.settings import Settings
+from outspoken.semantics.action_builder import ActionBuilder
+from outspoken.semantics.open_node import Frame
 
 from .brackets import Brackets
 from .finishing import Finisher, Judge, chosen
@@ -90,7 +90,7 @@ class PayloadBuilder(ActionBuilder):
 
 def partial_json(text: str, settings: Settings) -> Any:
     """What is complete of the JSON that a text breaks off in; None where nothing is."""
-    from outspoken.json_mend import mend
+    from outspoken.json.repair import mend
 
     start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
     found = mend(text, start, len(text), closed=False, cap="notation", settings=settings)

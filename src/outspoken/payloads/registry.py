@@ -8,11 +8,11 @@ from importlib.metadata import entry_points
 from threading import Lock
 from typing import Any, TypeAlias
 
-from outspoken.events import Event
-from outspoken.json_codes import Cap
-from outspoken.reading import OnError
-from outspoken.replies import Reply
-from outspoken.settings import Settings
+from outspoken.parsing.session import OnError
+from outspoken.results.edits import Cap
+from outspoken.results.events import Event
+from outspoken.results.replies import Reply
+from outspoken.results.settings import Settings
 
 from .blocks import joined
 from .grammar import Marker, markers_of

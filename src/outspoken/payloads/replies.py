@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from outspoken.replies import Payload, Reply, Span
+from outspoken.results.replies import Payload, Reply, Span
 
 
 class TypedPayload(Payload):

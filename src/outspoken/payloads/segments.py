@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.construct import construct
-from outspoken.replies import Payload, Text
+from outspoken.results.construct import construct
+from outspoken.results.replies import Payload, Text
 
 from .finishing import Finisher
 

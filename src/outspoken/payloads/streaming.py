@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from typing import Any
 
-from outspoken.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.events import (
+from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
+from outspoken.results.events import (
     Done,
     Event,
     PayloadParsed,
@@ -15,7 +15,7 @@ from outspoken.events import (
     ReasoningDelta,
     TextDelta,
 )
-from outspoken.replies import Reply
+from outspoken.results.replies import Reply
 
 from .finishing import Finisher
 from .reading import PayloadReading, partial_json

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from outspoken.replies import Payload, Reply
+from outspoken.results.replies import Payload, Reply
 
 from .page import Page
 from .types import PayloadType

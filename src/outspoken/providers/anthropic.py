@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from outspoken.values import to_json
+from outspoken.notations.coerce import to_json
 
 from .assembly import Assembly
 from .calls import Call

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from outspoken.construct import construct
-from outspoken.diagnostics import Repair
-from outspoken.errors import LimitError
-from outspoken.events import Done
-from outspoken.json_codes import Cap
-from outspoken.notes import Note, placed
-from outspoken.reading import StreamParser
-from outspoken.replies import STATUSES, Reply, Status
-from outspoken.settings import Settings
-from outspoken.tools import Tools
+from outspoken.notations.tools import Tools
+from outspoken.parsing.session import StreamParser
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Repair
+from outspoken.results.edits import Cap
+from outspoken.results.errors import LimitError
+from outspoken.results.events import Done
+from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.replies import STATUSES, Reply, Status
+from outspoken.results.settings import Settings
 
 from .blocks import Block, Halves, Other, Thoughts, Verbatim, Written
 from .calls import Call, message_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from outspoken.replies import Status
-from outspoken.values import to_json
+from outspoken.notations.coerce import to_json
+from outspoken.results.replies import Status
 
 from .assembly import Assembly
 from .nodes import Node

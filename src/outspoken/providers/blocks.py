@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.events import (
+from outspoken.parsing.session import StreamParser
+from outspoken.results.encoding import replace_surrogates
+from outspoken.results.events import (
     ActionParsed,
     ActionText,
     ActionUnfinished,
@@ -19,8 +21,7 @@ from outspoken.events import (
     ToolCallStart,
     ToolCallUnfinished,
 )
-from outspoken.reading import StreamParser, encodable
-from outspoken.replies import Payload, Reasoning, Reply, Status, Text
+from outspoken.results.replies import Payload, Reasoning, Reply, Status, Text
 
 from .events import ReasoningSigned
 
@@ -50,7 +51,7 @@ class Halves:
         try:
             piece.encode()
         except UnicodeEncodeError:
-            return encodable(piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+            return replace_surrogates(piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
         return piece
 
     def close(self) -> str:

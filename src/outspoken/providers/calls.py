@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from outspoken.diagnostics import Repair
-from outspoken.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
-from outspoken.islands import JsonScanner, NotJson, decode
-from outspoken.json_codes import Cap, Edit
-from outspoken.json_mend import mend
-from outspoken.notes import describe
-from outspoken.replies import Status, ToolCall
-from outspoken.values import escape
+from outspoken.json.repair import mend
+from outspoken.json.scanner import JsonScanner, NotJson, decode
+from outspoken.notations.coerce import escape
+from outspoken.results.diagnostics import Repair
+from outspoken.results.edits import Cap, Edit
+from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.pending_diagnostics import describe
+from outspoken.results.replies import Status, ToolCall
 
 from .blocks import Block
 
 if TYPE_CHECKING:
-    from outspoken.settings import Settings
+    from outspoken.results.settings import Settings
 
     from .assembly import Assembly
 

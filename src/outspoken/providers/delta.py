@@ -10,7 +10,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from outspoken.events import ReasoningDelta, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.events import (
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+)
 
 from .events import Finished, ProviderEvent
 from .plain import plain

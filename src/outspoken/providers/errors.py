@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken.errors import OutspokenError
+from outspoken.results.errors import OutspokenError
 
 
 class ProviderFormatError(OutspokenError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from outspoken.events import Event
+from outspoken.results.events import Event
 
 if TYPE_CHECKING:
     from .replies import FinishReason, ProviderError, Usage

@@ -6,7 +6,7 @@ Source: https://ai.google.dev/api/generate-content
 
 from __future__ import annotations
 
-from outspoken.values import to_json
+from outspoken.notations.coerce import to_json
 
 from .assembly import Assembly
 from .nodes import Node

@@ -17,25 +17,17 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Se
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from outspoken import events as said
-from outspoken.actions_base import PROVENANCE
+from outspoken.results import events as said
+from outspoken.results.actions.base import PROVENANCE
 
-from .events import (
-    Failed,
-    Finished,
-    ProviderEvent,
-    ReasoningSigned,
-    RefusalDelta,
-    Started,
-    UsageReported,
-)
+from .events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
 from .out_whole import retold
 from .reading import EXTENSION as EXTENSION
 from .replies import FinishReason, ProviderError, Usage
 
 if TYPE_CHECKING:
-    from outspoken.actions import Action
-    from outspoken.replies import Reply, ToolCall
+    from outspoken.results.actions.union import Action
+    from outspoken.results.replies import Reply, ToolCall
 
 #: One chunk, event or part of a protocol, as it is written as JSON.
 Part = dict[str, Any]

@@ -12,13 +12,13 @@ import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from outspoken.islands import JsonScanner
-from outspoken.settings import DEFAULT
+from outspoken.json.scanner import JsonScanner
+from outspoken.results.settings import DEFAULT
 
 from .out import EXTENSION, Exporter, Part, Sent, atold, told
 
 if TYPE_CHECKING:
-    from outspoken.replies import Reply
+    from outspoken.results.replies import Reply
 
     from .events import ProviderEvent
     from .replies import FinishReason, Usage

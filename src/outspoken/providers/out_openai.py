@@ -14,7 +14,7 @@ from .out import EXTENSION, Exporter, Part, Sent, atold, told
 from .reading import BREAKS
 
 if TYPE_CHECKING:
-    from outspoken.replies import Reply
+    from outspoken.results.replies import Reply
 
     from .events import ProviderEvent
     from .replies import FinishReason, ProviderError, Usage

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .out import EXTENSION, Exporter, Part, Sent, atold, told
 
 if TYPE_CHECKING:
-    from outspoken.replies import Reply
+    from outspoken.results.replies import Reply
 
     from .events import ProviderEvent
     from .replies import ProviderError, Usage

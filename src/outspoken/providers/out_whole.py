@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from outspoken import events as said
+from outspoken.results import events as said
 
 from .events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, Started, UsageReported
 from .replies import ProviderReply, Signature
 
 if TYPE_CHECKING:
-    from outspoken.replies import Reply, Segment
+    from outspoken.results.replies import Reply, Segment
 
 
 def retold(reply: Reply) -> Iterator[ProviderEvent]:

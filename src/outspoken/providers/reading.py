@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.replies import STATUSES, Status
-from outspoken.values import to_json
+from outspoken.notations.coerce import to_json
+from outspoken.results.replies import STATUSES, Status
 
 from .assembly import Assembly
 from .nodes import Node, shown

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from outspoken.replies import Reply
+from outspoken.results.replies import Reply
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.diagnostics import Diagnostic, Repair
-from outspoken.notes import Note
+from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.pending_diagnostics import Note
 
 
 class Shift(NamedTuple):

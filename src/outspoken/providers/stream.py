@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.json_codes import Cap
-from outspoken.reading import OnError, check_cap
-from outspoken.registry import resolve
-from outspoken.settings import DEFAULT, Settings, with_screen
-from outspoken.tools import Tools
+from outspoken.grammar.registry import resolve
+from outspoken.notations.tools import Tools
+from outspoken.parsing.session import OnError, check_cap
+from outspoken.results.edits import Cap
+from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
+from outspoken.results.settings import DEFAULT, Settings, with_screen
 
 from .assembly import Assembly, Options
 from .errors import ProviderFormatError
@@ -22,7 +22,7 @@ from .replies import ProviderReply
 from .table import content_format, provider_of, reader_of
 
 if TYPE_CHECKING:
-    from outspoken.points import Screen, Space
+    from outspoken.results.geometry import Screen, Space
 
 #: stands for the format that the provider's content has
 OWN = "provider"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from outspoken.registry import resolve
+from outspoken.grammar.registry import resolve
 
 from .assembly import Assembly
 from .errors import UnknownProviderError

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from outspoken.errors import OutspokenError
+from outspoken.notations.tools import Tools
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.framing import Framer
 from outspoken.providers.out import EXTENSION, Part
 from outspoken.providers.out_openai import OpenAIChunks, to_openai
 from outspoken.providers.stream import ProviderStream, parse_response
-from outspoken.settings import Settings
-from outspoken.tools import Tools
+from outspoken.results.errors import OutspokenError
+from outspoken.results.settings import Settings
 
 from .limits import ServeSettings
 from .refusals import Refusal

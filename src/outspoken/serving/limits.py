@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from outspoken.errors import OutspokenError
-from outspoken.registry import resolve
+from outspoken.grammar.registry import resolve
+from outspoken.results.errors import OutspokenError
 
 
 class ServeError(OutspokenError, ValueError):

@@ -1,0 +1,183 @@
+"""What was read, as lines for a person: a summary of a reply, a response with its parts named, the events of a stream.
+
+A line is a style and a text; the style is the name of what the line shows (`text`, `tool_call`, `markup`) or empty.
+Nothing that a terminal obeys is in a line: it is shown as an escape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from outspoken.parsing.inspection import Candidate
+from outspoken.results.events import (
+    ActionParsed,
+    ActionText,
+    ActionUnfinished,
+    Done,
+    Event,
+    PayloadParsed,
+    PayloadPreview,
+    PayloadUnfinished,
+    ReasoningDelta,
+    ReasoningEnd,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
+from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.results.snippet import visible
+
+Line = tuple[str, str]
+
+#: How rich shows each style.
+COLORS = {
+    "head": "bold",
+    "text": "default",
+    "reasoning": "italic magenta",
+    "tool_call": "green",
+    "action": "cyan",
+    "payload": "blue",
+    "json": "yellow",
+    "markup": "dim",
+    "error": "red",
+    "warning": "yellow",
+    "note": "default",
+}
+
+
+def summary(reply: Reply) -> Iterator[Line]:
+    """What a reply holds: its format and status, its segments with their values, its diagnostics."""
+    yield from _head(reply, "")
+    for segment in reply.segments:
+        yield "", ""
+        yield segment.kind, segment_title(segment)
+        yield from _block(segment.kind, segment_value(segment), "  ")
+    yield from _frames(reply)
+
+
+def explanation(reply: Reply, candidates: list[Candidate], *, asked: bool) -> Iterator[Line]:
+    """The response with its parts named, what speaks for which format, and the diagnostics."""
+    yield from _head(reply, "" if not reply.format else "as asked for" if asked else "detected")
+    yield from _candidates(candidates)
+    for kind, title, raw in _parts(reply):
+        yield "", ""
+        yield kind, title
+        if raw.strip():
+            yield from _block(kind, raw, "  | ")
+    yield from _frames(reply)
+
+
+def event_line(event: Event) -> str:
+    """An event on one line: its name, and what it says."""
+    if isinstance(event, (TextDelta, ReasoningDelta)):
+        said = _json(event.text)
+    elif isinstance(event, ReasoningEnd):
+        said = ""
+    elif isinstance(event, ToolCallStart):
+        said = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
+    elif isinstance(event, ToolCallDelta):
+        said = f"{event.index} {_json(event.arguments)}"
+    elif isinstance(event, ActionText):
+        said = f"{event.index} {_json(event.text)}"
+    elif isinstance(event, (ActionParsed, ActionUnfinished)):
+        said = f"{event.action.name} {_json(_fields(event.action))}"
+    elif isinstance(event, PayloadPreview):
+        said = f"{event.type} {_json(event.data)}"
+    elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
+        said = f"{event.payload.type} {_json(event.payload.data)}"
+    elif isinstance(event, Done):
+        said = f"{event.reply.format or 'plain text'}, {event.reply.status}"
+    else:
+        said = f"{event.index} {event.call.name}({_json(event.call.arguments)}), {event.call.status}"
+    return f"{type(event).__name__:<18} {visible(said)}".rstrip()
+
+
+def _head(reply: Reply, why: str) -> Iterator[Line]:
+    yield "head", f"format: {reply.format or 'none, all of it is plain'}" + (f" ({why})" if why else "")
+    yield "head", f"status: {reply.status}"
+    if reply.needs_more_work is not None:
+        yield "head", f"needs more work: {'yes' if reply.needs_more_work else 'no'}"
+
+
+def _candidates(candidates: list[Candidate]) -> Iterator[Line]:
+    """What speaks for each format, best first."""
+    if not candidates:
+        yield "head", "candidates: none; no format finds more than text"
+        return
+    yield "head", "candidates:"
+    width = max(len(c.format) for c in candidates)
+    for number, c in enumerate(candidates, 1):
+        calls = f", calls {', '.join(c.calls)}" if c.calls else ""
+        unknown = "" if c.known else " (not a given tool)"
+        line = f"  {number}. {c.format:<{width}}  {c.status}, claims {c.covered:.0%} of the text{calls}{unknown}"
+        yield "", visible(line)
+
+
+def segment_title(segment: Segment) -> str:
+    """What a segment is, and where."""
+    status = getattr(segment, "status", "ok")
+    start, end = segment.span
+    title = f"{segment.kind.replace('_', ' ')} {start}-{end}"
+    if isinstance(segment, ToolCall):
+        title += f": {segment.name}" + (f" (id {segment.id})" if segment.id is not None else "")
+    elif isinstance(segment, Payload):
+        title += f": {segment.type}"
+    elif segment.kind == "action":
+        title += f": {segment.name}"
+    return visible(title + ("" if status == "ok" else f", {status}"))
+
+
+def segment_value(segment: Segment) -> str:
+    """What a segment says."""
+    if isinstance(segment, (Text, Reasoning)):
+        return segment.text
+    if isinstance(segment, JsonValue):
+        return segment.raw
+    if isinstance(segment, Payload):
+        return _json(segment.data, indent=2)
+    return _json(segment.arguments if isinstance(segment, ToolCall) else _fields(segment), indent=2)
+
+
+def _fields(action: Any) -> dict[str, Any]:
+    """What an action says: of its own fields, those that it has."""
+    from outspoken.results.actions.base import PROVENANCE
+
+    left_out = PROVENANCE - ({"extra"} if action.extra else set[str]())
+    said = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
+    return {key: value for key, value in said.items() if value != []}
+
+
+def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:
+    """The raw text in parts: (kind, title, text) of each segment, and of the markup before, between and behind."""
+    at = 0
+    for segment in reply.segments:
+        start, end = segment.span
+        if start > at:
+            yield _markup(reply.raw, at, start)
+        yield segment.kind, segment_title(segment), reply.raw[max(start, at) : end]
+        at = max(at, end)
+    if at < len(reply.raw):
+        yield _markup(reply.raw, at, len(reply.raw))
+
+
+def _markup(raw: str, start: int, end: int) -> tuple[str, str, str]:
+    text = raw[start:end]
+    return "markup", f"{'markup' if text.strip() else 'white space'} {start}-{end}", text
+
+
+def _block(style: str, text: str, margin: str) -> Iterator[Line]:
+    for line in text.split("\n"):
+        yield style, f"{margin}{visible(line)}".rstrip()
+
+
+def _frames(reply: Reply) -> Iterator[Line]:
+    for diagnostic in reply.diagnostics:
+        yield "", ""
+        for line in diagnostic.frame().split("\n"):
+            yield diagnostic.severity, line
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent, default=str)

@@ -1,0 +1,238 @@
+"""From the text of a grammar to its tables. This is the only module that needs Lark to read a grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from lark import Lark, Tree, load_grammar
+from lark.common import ParserConf
+from lark.exceptions import GrammarError as LarkGrammarError
+from lark.exceptions import LarkError
+from lark.parsers.lalr_analysis import LALR_Analyzer
+
+from outspoken.patterns.syntax import UnsafePatternError, begins, first, grows, wide, without_groups
+from outspoken.results.errors import GrammarError
+
+from .header import read_header
+from .sources import own_folder, sources
+from .tables import BROKEN, START, Rule, Tables, Terminal, order
+from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
+
+_LOADING: Any = load_grammar
+_LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
+
+
+def compile_grammar(path: Path) -> Tables:
+    """Compile a grammar file. Raises `GrammarError` where the grammar cannot be used.
+
+    Conflicts are errors: a format that can be read two ways is not a format.
+    """
+    return compile_text(path.read_text("utf-8"), path, recorded=sources(path))
+
+
+def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = None) -> Tables:
+    """Compile the text of a grammar, which imports as if it were the file at `path`, or from the library's own."""
+    header = read_header(text, str(path))
+    starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
+    try:
+        lark = Lark(
+            text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts, import_paths=[_imported]
+        )
+        analyses = {start: _analysis(lark, start) for start in starts}
+    except (LarkGrammarError, LarkError) as error:
+        raise GrammarError(str(path), _plain(str(error))) from error
+    except OSError as error:
+        raise GrammarError(str(path), f"there is no file `{error.filename}` to import from") from error
+    texts = written(lark)
+    terminals = {
+        str(t.name): terminal_of(str(t.name), t, texts.get(str(t.name)), str(path))
+        for t in sorted(lark.terminals, key=lambda t: str(t.name))
+        if str(t.name) not in lark.ignore_tokens
+    }
+    rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
+    numbers = {rule: i for i, rule in enumerate(rules)}
+    ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
+    made: Tables | None = None
+    for symbol in reversed(starts):
+        states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
+        made = Tables(
+            header=header,
+            terminals=_widened(terminals, states),
+            rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
+            states=states,
+            frames=frames,
+            start=start,
+            ignore=_optional("|".join(ignored)),
+            sources=recorded or {},
+            symbol=symbol,
+            broken=made,
+        )
+    assert made is not None
+    return made
+
+
+def _imported(base: str | None, grammar: str) -> tuple[str, str]:
+    """The file that a grammar imports from: beside it, or else one of the library's own."""
+    folders = [Path(base)] if base else []
+    for folder in (*folders, own_folder()):
+        path = folder / grammar
+        if path.is_file():
+            return str(path), path.read_text("utf-8")
+    raise FileNotFoundError(2, "there is no such file", grammar)
+
+
+def _analysis(lark: Any, start: str) -> Any:
+    """The LALR analysis of a grammar from one of its start rules; a conflict is an error."""
+    analysis = LALR_Analyzer(ParserConf(lark.rules, {}, [start]), debug=True, strict=True)
+    analysis.compute_lalr()
+    return analysis
+
+
+def written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
+    """What each terminal writes and reads, where its definition says so: `"written" | /read/`.
+
+    A terminal that is one string writes it. A terminal with several alternatives of which the first is a string
+    writes that one, and reads the others.
+    """
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for name, (tree, _) in lark.grammar.term_defs:
+        options = list(tree.children) if tree.data == "expansions" else []
+        if len(list(tree.find_data("value"))) != len(options) or not all(_is_literal(o) for o in options):
+            continue
+        first, *rest = [_LITERALS.transform(Tree("expansions", [option])) for option in options]
+        if first.type == "str" and not first.flags:
+            read = "|".join([pattern.to_regexp() for pattern in rest])
+            found[str(name)] = (first.value, f"(?:{read})" if rest else None)
+    return found
+
+
+def _is_literal(option: Any) -> bool:
+    """Is an alternative of a terminal one string or one regular expression?"""
+    while _is_tree(option) and option.data != "literal":
+        if len(option.children) != 1:
+            return False
+        option = option.children[0]
+    return _is_tree(option)
+
+
+def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
+    return isinstance(node, Tree)
+
+
+def terminal_of(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
+    """A terminal of Lark's, with what is written and read. Raises `GrammarError` where a stream cannot read it."""
+    brief = short(name)
+    regex = definition.pattern.to_regexp()
+    canonical = ""
+    if brief in SPELLED_ISLANDS:
+        canonical = (written and written[0]) or ""
+        if not canonical:
+            raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
+    elif written and brief not in FREE_TEXT | ISLANDS:
+        canonical, read = written[0] or "", written[1]
+        regex = read or regex
+    regex = without_groups(regex)
+    try:
+        bounded = brief not in FREE_TEXT | ISLANDS
+        growing, spanning = bounded and grows(regex), bounded and wide(regex)
+    except UnsafePatternError as error:
+        raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
+    return Terminal(
+        name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else ""
+    )
+
+
+def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
+    """The terminals with those `wide` that go on where another one, which may stand in the same place, has ended."""
+    markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | ISLANDS], key=order)
+    places = {t.name: {number for number, state in enumerate(states) if t.name in state} for t in markers}
+    found = dict(terminals)
+    for i, terminal in enumerate(markers):
+        shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
+        if not terminal.wide and any(begins(t.regex, terminal.regex) for t in shorter):
+            found[terminal.name] = replace(terminal, wide=True)
+    return found
+
+
+def _states(
+    analysis: Any, numbers: dict[Any, int], rules: list[Any], symbol: str
+) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
+    """The parse table with states numbered in the order in which they are met from the start."""
+    table = analysis.parse_table
+    start = table.start_states[symbol]
+    order: dict[Any, int] = {start: 0}
+    queue = [start]
+    for state in queue:
+        for name in sorted(table.states[state]):
+            action, target = table.states[state][name]
+            if action.name == "Shift" and target not in order:
+                order[target] = len(order)
+                queue.append(target)
+    states: list[dict[str, int]] = []
+    for state in order:
+        actions = table.states[state]
+        states.append(
+            {
+                str(name): order[actions[name][1]]
+                if actions[name][0].name == "Shift"
+                else -1 - numbers[actions[name][1]]
+                for name in sorted(actions)
+            }
+        )
+    corners = _left_corners(rules)
+    frames = tuple(_opened(state, corners) for state in order)
+    return tuple(states), frames, order[start]
+
+
+def _opened(state: Any, corners: dict[str, set[str]]) -> str:
+    """The frames that the symbol which led to a state may open, by name."""
+    kinds: set[str] = set()
+    for item in state:
+        if item.index == 1:
+            kinds |= corners.get(item.rule, set())
+    return " ".join(sorted(kinds))
+
+
+def _meaning(rule: Any) -> str:
+    """The name by which the vocabulary knows a rule: its alias (`-> tool_call`) or its own."""
+    return short(str(rule.alias or rule.origin.name))
+
+
+def _left_corners(rules: list[Any]) -> dict[Any, set[str]]:
+    """For each rule that opens a frame, or can be the first symbol of one that does: the frames."""
+    corners: dict[Any, set[str]] = {rule: {_meaning(rule)} & FRAMES for rule in rules}
+    by_name: dict[Any, list[Any]] = {}
+    for rule in rules:
+        by_name.setdefault(rule.origin.name, []).append(rule)
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            first = rule.expansion[0] if rule.expansion else None
+            for inner in by_name.get(first.name, []) if first is not None else []:
+                changed = changed or not corners[rule] <= corners[inner]
+                corners[inner] |= corners[rule]
+    return corners
+
+
+def _optional(ignored: str) -> str:
+    """The expression for what may stand between tokens; one class of characters, repeated, is much the fastest."""
+    simple = re.fullmatch(r"\(\?:(\[[^\]]*\])\)\+", ignored)
+    if not ignored:
+        return ""
+    return f"{simple[1]}*" if simple else f"(?:{ignored})?"
+
+
+def _plain(message: str) -> str:
+    """Lark's message without the words of its inside."""
+    return "; ".join(_lines(message.replace("Terminal", "").replace("NonTerminal", "")))
+
+
+def _lines(message: str) -> Iterator[str]:
+    for line in message.splitlines():
+        if line.strip():
+            yield line.strip()

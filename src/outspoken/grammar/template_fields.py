@@ -1,0 +1,249 @@
+"""What a response template says, checked: its fields, their delimiters, and how what is between them is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn, cast
+
+from outspoken.results.errors import GrammarError
+
+from .template_patterns import parts_of
+
+_TOP = {"version", "defaults", "start_anchor", "start_anchor_pattern", "fields"}
+_KEYS = {
+    "open", "open_pattern", "close", "close_pattern", "repeats", "join", "optional", "content", "content_args",
+    "transform", "transform_each",
+}  # fmt: skip
+#: What the fields of these names mean. Any other one is a payload, or text where it has no opener.
+_KINDS = {"thinking": "thinking", "reasoning": "thinking", "reasoning_content": "thinking", "content": "content",
+          "tool_calls": "tool_calls"}  # fmt: skip
+_ARGS = {
+    "text": {"strip"},
+    "int": {"strip"},
+    "float": {"strip"},
+    "bool": {"strip"},
+    "json": {"string_delims", "unquoted_keys", "allow_non_json"},
+    "xml-inline": {"tag_pattern", "value_parser", "merge_duplicates"},
+    "kv-lines": {"line_sep", "kv_sep", "strip", "value_parser"},
+}
+#: What can be read in a call, and not in a payload.
+_ONLY_CALLS = {"json": {"string_delims", "unquoted_keys"}}
+_PARSERS = {
+    "thinking": ("text",),
+    "content": ("text",),
+    "tool_calls": ("json", "xml-inline", "kv-lines"),
+    "payload": tuple(_ARGS),
+}
+_END = re.compile(r"(?:\$|\\Z|\\z)")
+_KEY = re.compile(r"[\w.\-]+")
+_PLACEHOLDER = re.compile(r"\{(\w+(?:[.\-]\w+)*)\}")
+
+
+class Field:
+    """One field: its delimiters, and how its content is read.
+
+    `kind` is what it becomes: "thinking", "content" and "tool_calls" are what they are called, any other field is a
+    "payload", or "content" where it has no opener.
+    """
+
+    def __init__(self, key: str, data: dict[str, Any]) -> None:
+        self.key, self.data = key, data
+        self.place = f"fields.{key}"
+        self.parser: str = data.get("content", "text")
+        self.args: dict[str, Any] = data.get("content_args") or {}
+        self.is_implicit = "open" not in data and "open_pattern" not in data
+        self.is_closed = "close" in data or _END.fullmatch(str(data.get("close_pattern", "$"))) is None
+        self.kind = _KINDS.get(key, "content" if self.is_implicit else "payload")
+        self.transform: Any = data.get("transform")
+        self.is_each = bool(data.get("transform_each"))
+
+    @property
+    def has_name(self) -> bool:
+        """Does the opener of a call hold its name?"""
+        given = self.data.get("open_pattern")
+        return parts_of(given, "name") is not None
+
+    def source(self, side: str) -> str:
+        """The delimiters on a side as one expression, the longest first; "" where there are none."""
+        given = self.data.get(side)
+        literals = cast("list[str]", [given] if isinstance(given, str) else given or [])
+        ordered = sorted(literals, key=len, reverse=True)
+        return "|".join([re.escape(one) for one in ordered]) or self.data.get(f"{side}_pattern", "")
+
+    @property
+    def is_stripped(self) -> bool:
+        """Does white space round the content belong to the delimiters?"""
+        return bool(self.args.get("strip", True))
+
+
+class Template:
+    """A response template. Raises GrammarError, which names the key, for what cannot be expressed."""
+
+    def __init__(self, data: Any, name: str) -> None:
+        self._name = name
+        if not isinstance(data, dict):
+            self.refuse("", f"a template is a dict, not {type(data).__name__}")
+        self.data = cast("dict[str, Any]", data)
+        self.fields = self._checked()
+
+    def refuse(self, key: str, why: str) -> NoReturn:
+        """Say that what stands under a key cannot be used."""
+        place = f"response template `{self._name}`" + (f", key `{key}`" if key else "")
+        raise GrammarError(place, why)
+
+    def literals(self, place: str, given: Any) -> list[str]:
+        """What stands under a key that holds a string or a list of strings; none where there is no such key."""
+        if given is None:
+            return []
+        listed: Any = [given] if isinstance(given, str) else given
+        parts = cast("list[Any]", listed) if isinstance(listed, list) else []
+        if not parts or not all(isinstance(one, str) and one for one in parts):
+            self.refuse(place, "it is a string or a list of strings, none of them empty")
+        return parts
+
+    def shape(self, field: Field) -> tuple[list[str], list[str]]:
+        """Where the name and the arguments of a call are, as paths; empty ones for a call as it is written."""
+        place, shape = f"{field.place}.transform", field.transform
+        if shape is None or shape == "{content}":
+            return [], []
+        known = cast("dict[str, Any]", shape) if isinstance(shape, dict) else {}
+        function: Any = known.get("function", known) or None
+        if function == "{content}":
+            return [], []
+        if not isinstance(function, dict):
+            self.refuse(place, "it has the shape of a tool call: a `function` with `name` and `arguments`")
+        paths: list[list[str]] = []
+        for key in ("name", "arguments"):
+            match = _PLACEHOLDER.fullmatch(str(cast("dict[str, Any]", function).get(key)))
+            if match is None:
+                self.refuse(f"{place}.function.{key}", "it is one placeholder, as `{content}`")
+            paths.append(match[1].split("."))
+        return paths[0], paths[1]
+
+    # checks
+
+    def _checked(self) -> list[Field]:
+        template = self.data
+        for key in template:
+            if key not in _TOP:
+                self.refuse(key, f"there is no such key; known are {', '.join(sorted(_TOP))}")
+        if template.get("version", 1) != 1:
+            self.refuse("version", f"version {template['version']!r} is not known; this is written for version 1")
+        if not isinstance(template.get("defaults", {}), dict):
+            self.refuse("defaults", "they are a dict")
+        if ("start_anchor" in template) == ("start_anchor_pattern" in template):
+            self.refuse("start_anchor", "a template has either `start_anchor` or `start_anchor_pattern`")
+        fields = template.get("fields")
+        if not isinstance(fields, dict) or not fields:
+            self.refuse("fields", "a template has fields")
+        found = [self._field(str(key), data) for key, data in cast("dict[Any, Any]", fields).items()]
+        implicit = [field.key for field in found if field.is_implicit]
+        if len(implicit) > 1:
+            self.refuse(f"fields.{implicit[1]}", f"only one field may lack an opener, and `{implicit[0]}` does")
+        for kind in ("thinking", "tool_calls"):
+            same = [field.key for field in found if field.kind == kind]
+            if len(same) > 1:
+                self.refuse(f"fields.{same[1]}", f"it means the same as `{same[0]}`")
+        return found
+
+    def _field(self, key: str, data: Any) -> Field:
+        place = f"fields.{key}"
+        if not isinstance(data, dict):
+            self.refuse(place, "a field is a dict")
+        for one in cast("dict[Any, Any]", data):
+            if one not in _KEYS:
+                self.refuse(f"{place}.{one}", f"there is no such key; known are {', '.join(sorted(_KEYS))}")
+        for side in ("open", "close"):
+            if side in data and f"{side}_pattern" in data:
+                self.refuse(f"{place}.{side}", f"a field has either `{side}` or `{side}_pattern`")
+            self.literals(f"{place}.{side}", cast("dict[str, Any]", data).get(side))
+        field = Field(key, cast("dict[str, Any]", data))
+        if field.kind == "payload" and not _KEY.fullmatch(key):
+            self.refuse(place, "the name of a field is made of letters, digits, `_`, `-` and `.`")
+        if field.kind != "content" and (field.is_implicit or not field.is_closed):
+            self.refuse(f"{place}.{'open' if field.is_implicit else 'close'}", "only content may lack it")
+        self._check_content(field)
+        self._check_transform(field)
+        return field
+
+    def _check_content(self, field: Field) -> None:
+        place, parser, is_call = field.place, field.parser, field.kind == "tool_calls"
+        allowed = _PARSERS[field.kind]
+        if parser not in allowed:
+            self.refuse(f"{place}.content", f"`{parser}` cannot be read there; {' or '.join(allowed)} can")
+        known = _ARGS[parser] - (set() if is_call else _ONLY_CALLS.get(parser, set()))
+        for one in field.args:
+            if one not in known:
+                self.refuse(f"{place}.content_args.{one}", f"it cannot be expressed for `{parser}`")
+        if field.kind == "payload":
+            self._check_values(field)
+        join: Any = field.data.get("join")
+        if join is None:
+            return
+        if not isinstance(join, str) or not field.data.get("repeats"):
+            self.refuse(f"{place}.join", "it is a string, and needs `repeats`")
+        if parser != "text" or field.transform is not None:
+            self.refuse(f"{place}.join", "only texts can be joined")
+
+    def _check_values(self, field: Field) -> None:
+        """What the values in a payload are read by."""
+        place, source = f"{field.place}.content_args", field.args.get("tag_pattern")
+        if field.parser == "xml-inline":
+            groups = self._groups(f"{place}.tag_pattern", source)
+            if not {"key", "value"} <= groups:
+                self.refuse(f"{place}.tag_pattern", "it has the groups `key` and `value`")
+        given: Any = field.args.get("value_parser")
+        known: Any = cast("dict[str, Any]", given).get("name") if isinstance(given, dict) else given
+        if given is not None and known not in _ARGS:
+            self.refuse(f"{place}.value_parser", f"there is no `{known}`; there is {', '.join(_ARGS)}")
+
+    def _check_transform(self, field: Field) -> None:
+        place, shape = f"{field.place}.transform", field.transform
+        if field.kind in ("thinking", "content") and (shape is not None or field.is_each):
+            self.refuse(place, "text has no other shape")
+        groups = self._groups(f"{field.place}.open_pattern", field.data.get("open_pattern"))
+        if shape is None and (groups or field.is_each):
+            self.refuse(place, "without it, the named groups and `transform_each` say nothing")
+        known = {"content", *groups, *(["name"] if field.kind == "tool_calls" else [])}
+        for text in _texts(shape):
+            match = _PLACEHOLDER.search(text)
+            if match is not None and match[0] != text:
+                self.refuse(place, f"`{text}` is more than one placeholder")
+            if match is not None and not field.is_each and match[1].split(".")[0] not in known:
+                self.refuse(place, f"there is no `{match[1]}`; there is {', '.join(sorted(known))}")
+
+    def _groups(self, place: str, given: Any) -> set[str]:
+        """The named groups of an expression."""
+        try:
+            return set(re.compile(given).groupindex) if isinstance(given, str) else set()
+        except re.error as error:
+            self.refuse(place, f"it is no regular expression: {error}")
+
+
+def _texts(shape: Any) -> Iterator[str]:
+    """All strings in a transform."""
+    if isinstance(shape, str):
+        yield shape
+    held: Any = cast("dict[str, Any]", shape).values() if isinstance(shape, dict) else shape
+    for part in held if isinstance(shape, (dict, list)) else ():
+        yield from _texts(part)
+
+
+def filled(shape: Any, scope: dict[str, Any]) -> Any:
+    """A transform with its placeholders filled in; a placeholder alone keeps the type. Raises LookupError."""
+    if isinstance(shape, dict):
+        return {key: filled(part, scope) for key, part in cast("dict[str, Any]", shape).items()}
+    if isinstance(shape, list):
+        return [filled(part, scope) for part in cast("list[Any]", shape)]
+    match = _PLACEHOLDER.fullmatch(shape) if isinstance(shape, str) else None
+    return shape if match is None else at(scope, match[1].split("."))
+
+
+def at(value: Any, path: list[str]) -> Any:
+    """What a path of keys leads to. Raises LookupError where it leads nowhere."""
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            raise LookupError(f"`{'.'.join(path)}` leads nowhere: there is no `{key}`")
+        value = cast("dict[str, Any]", value)[key]
+    return value

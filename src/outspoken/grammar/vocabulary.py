@@ -1,0 +1,58 @@
+"""The names that carry meaning in a grammar. A name outside this vocabulary is only structure.
+
+A rule or terminal that is imported from another grammar keeps its meaning: Lark's import prefix (`shared__json__`)
+is not part of the name.
+"""
+
+from __future__ import annotations
+
+#: Free text: it runs up to the next marker that the grammar allows after it, and may be empty.
+FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
+
+#: Islands: regions in another notation, read by a scanner of their own.
+ISLANDS = frozenset({
+    "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL",
+    "PYTHON_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT",
+})  # fmt: skip
+
+#: Islands whose terminal is a string, which their notation is made of: the mark round strings, the prefix of tags.
+SPELLED_ISLANDS = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
+
+#: The characters with which the values of JSON islands begin.
+JSON_FIRST = {
+    "JSON_OBJECT": frozenset("{"),
+    "JSON_ARRAY": frozenset("["),
+    "JSON_STRING": frozenset('"'),
+    "JSON_NUMBER": frozenset("-0123456789"),
+    "JSON_BOOLEAN": frozenset("tf"),
+    "JSON_NULL": frozenset("n"),
+    "JSON_VALUE": frozenset('{["-0123456789tfn'),
+}
+
+#: Terminals whose matched text is a value of the call, action or payload that is being read.
+TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME"})
+
+#: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
+FRAMES = frozenset({
+    "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted", "invented",
+    "answer", "mention",
+})  # fmt: skip
+
+#: Rules that an application acts on. Recovery never reads one as something else.
+CALLS = frozenset({"tool_call", "action", "payload"})
+
+#: Rules that hand the value just read to the frame round them.
+FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "odd"})
+
+
+def short(name: str) -> str:
+    """The name without Lark's import prefix: `_shared__json_call__NAME_KEY` is `_NAME_KEY`."""
+    if "__" not in name.strip("_"):
+        return name
+    head, _, tail = name.rpartition("__")
+    return f"_{tail}" if head.startswith("_") and not tail.startswith("_") else tail
+
+
+def is_meaningful(name: str) -> bool:
+    """Does the name, without its import prefix, carry meaning?"""
+    return any(name in names for names in (FREE_TEXT, ISLANDS, TOKENS, FRAMES, FIELDS))

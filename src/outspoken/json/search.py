@@ -1,0 +1,319 @@
+"""The edges of strings whose quotes are not escaped: of all readings, the one with the fewest and likeliest damages.
+
+A search over walks, cheapest first. Where a walk comes to a string, each quote that could close it leads on to another
+state. A reading is dearer the more it has to repair, and the more it passes over that looks like the end of a string:
+a quote before `, "key":`, above all where the key is one of the schema's. What is inside a string counts, too: quotes
+that the writer forgot to escape come in pairs, and brackets in code are balanced.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+from outspoken.results.edits import Effort
+
+from .state import State
+from .strings import QUOTES
+from .truncation import finish
+from .walk import Walk
+
+#: the longest text that is searched, in characters
+MAX_SPAN = 64 * 1024
+#: how much dearer another reading may be and still be as likely, in tenths
+MARGIN = 4
+_CUT = 25
+
+_NAME = (
+    r"""(?:"(?P<name>[^"\\\n]{1,64})"|'(?P<single>[^'\\\n]{1,64})'|[“„‘＂＇「『«`](?P<wide>[^”“’＂＇」』»`\n]{1,64})[”“’＂＇」』»`]"""
+    r"""|"?(?P<bare>[A-Za-z_]\w{0,40}))\s*[:：]"""
+)
+_COMMENT = r"(?:(?://|\#)[^\n]{0,200}\n\s{0,200}|/\*[^*]{0,200}\*/\s{0,200}){0,4}"
+#: what may follow the closing quote of a string
+_FOLLOW = re.compile(
+    rf"\s{{0,200}}(?:(?:[,，]\s*{_COMMENT}|\n\s{{0,200}}){_NAME}|(?P<close>[,，]?\s{{0,200}}{_COMMENT}[}}\])｝］】])|(?P<comma>[,;，、])|(?P<colon>[:：=])"
+    r"|(?P<end>\Z)|(?P<comment>//|\#|/\*))",
+    re.DOTALL,
+)
+_LAST = re.compile(r"[\s}\])]{0,400}\Z")
+#: where a string may end that lost its closing quote
+_LOST = re.compile(
+    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=[\s}\]]{0,40},\s{0,40}"(?P<name>[^"\\\n]{1,64})"\s*:)|(?=\n\s{0,40}"(?P<next>[^"\\\n]{1,64})"\s*:)"""
+    r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
+)
+#: a comma and a key, in front of the quote that closes the key
+_LOST_BEFORE = re.compile(r"""[^\s"'`,:{\[]\s*[,\n]\s*"([^"\\\n]{1,64})\Z""")
+_LOST_KEY = re.compile(r"[\w$][\w$ .\-]{0,40}(?=\s*:)")
+_PLAIN_KEY = re.compile(r"[\w$][\w$ .\-/@]{0,40}")
+#: what a key may be that has quotes inside
+_ONE_LINE = re.compile(r"[^\n:{}\[\]]*")
+_BRACKETS = re.compile(r"[(){}\[\]]")
+_ENVELOPE = frozenset(
+    ("name", "arguments", "parameters", "args", "id", "type", "function", "tool_calls", "input", "tool", "action")
+)
+
+
+def near(weight: int) -> int:
+    """How much dearer than a reading of this cost another one may be and still be as likely."""
+    return max(MARGIN, weight // 5)
+
+
+class Open(NamedTuple):
+    """A string that is open: the state before it, where its quote and its body begin, and the next quote to look at."""
+
+    state: State
+    start: int
+    body: int
+    quote: str
+    next: int
+    inner: int
+    passed: int
+    ended: bool = False
+
+
+class Follow(NamedTuple):
+    """What follows a quote: its kind, and the key where one does."""
+
+    kind: str
+    key: str
+
+
+class Search:
+    """The text that is searched, from `first` on, and what was found out about it."""
+
+    def __init__(
+        self, walk: Walk, first: int, keys: frozenset[str], rest: Callable[[int], int], effort: Effort
+    ) -> None:
+        self.walk, self.text, self.first, self.keys, self.rest, self.effort = walk, walk.text, first, keys, rest, effort
+        self._heap: list[tuple[int, int, str, Any]] = []
+        self._order = 0
+        self._margin = MARGIN
+        self._seen: dict[tuple[int, str, str], int] = {}
+        self._quotes: dict[str, list[int]] = {}
+        self._follows: dict[int, Follow] = {}
+        self._balance: tuple[list[int], list[tuple[int, int, int]]] | None = None
+
+    def best(self, margin: int) -> list[tuple[int, State, bool]]:
+        """The cheapest readings, with their costs and whether they are complete: the best, and those near it."""
+        found: list[tuple[int, State, bool]] = []
+        self._margin = margin
+        limit = 1 << 60
+        self._push(0, "state", State(self.first))
+        while self._heap and self.effort.search > 0:
+            weight, _, kind, what = heappop(self._heap)
+            if weight > limit or len(found) > 7:
+                break
+            self.effort.search -= 1
+            if kind == "state":
+                self._walk(what)
+            elif kind == "string":
+                self._string(what)
+            else:
+                found.append((weight, *what))
+                limit = min(limit, weight + max(margin, near(weight)))
+        return found
+
+    def _push(self, weight: int, kind: str, what: Any) -> None:
+        self._order += 1
+        heappush(self._heap, (weight, self._order, kind, what))
+
+    def _walk(self, s: State) -> None:
+        """Walk on to the next string or to the end."""
+        self.walk.steps = 0
+        stop = self.walk.run(s, 5_000)
+        self.effort.search -= self.walk.steps // 8
+        if stop == "stuck":
+            self._unquoted(s)
+        elif stop == "fork":
+            if self._new(s):
+                for way in self.walk.fork(s):
+                    self._push(way.weight, "state", way)
+        elif stop == "done":
+            self._push(s.weight + self.rest(s.pos), "final", (s, True))
+        elif stop == "end":
+            if s.opened >= 0 and self.walk.closed_end:
+                return
+            if finish(self.walk, s, closed=self.walk.closed_end):
+                self._push(s.weight + (0 if self.walk.closed_end else _CUT), "final", (s, self.walk.closed_end))
+        elif self._new(s):
+            quote = self.text[s.pos]
+            first = bisect_left(self._places(quote), s.pos + 1)
+            self._push(s.weight, "string", Open(s, s.pos, s.pos + 1, quote, first, 0, 0))
+
+    def _new(self, s: State) -> bool:
+        """Was no reading that is cheaper at this place before, in the same brackets?"""
+        known = self._seen.setdefault((s.pos, s.mode, s.stack), s.weight)
+        return s.weight <= known + self._margin
+
+    def _unquoted(self, s: State) -> None:
+        """A value that lost its first quote."""
+        if self.walk.opaque or s.mode != "V" or s.pos >= self.walk.end or s.opened >= 0:
+            return
+        places = self._places('"')
+        index = bisect_left(places, s.pos)
+        if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
+            self._push(s.weight + 60, "string", Open(s, s.pos, s.pos, '"', index, 0, 0))
+
+    # -- where a string may end
+
+    def _string(self, o: Open) -> None:
+        """Go on from an open string: by its next quote that could close it, and past it."""
+        places, text = self._places(o.quote), self.text
+        index, inner, passed = o.next, o.inner, o.passed
+        key = o.state.mode in "FK"
+        if index == bisect_left(places, o.body):
+            self._lost(o, key)
+        while index < len(places):
+            place = places[index]
+            follow = self._follow(place)
+            self.effort.search -= index & 1
+            weight = self._key_weight(o, place, inner, follow) if key else self._value_weight(o, place, inner, follow)
+            if weight >= 0:
+                s = o.state.copy()
+                s.weight += weight + (0 if key else passed)
+                self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote)
+                self._push(s.weight, "state", s)
+            more = 10 if key else self._passed(o, place, inner, follow)
+            index, inner, passed = index + 1, inner + 1, passed + more
+            if key and inner > 6:
+                return
+            if weight >= 0 and more:
+                ended = o.ended or more >= 70
+                self._push(
+                    o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed, ended=ended)
+                )
+                return
+        if not key and not self.walk.closed_end and text[o.start : o.start + 1] == o.quote:
+            s = o.state.copy()
+            s.opened = o.start
+            finish(self.walk, s, closed=False)
+            self._push(s.weight + passed + _CUT + (30 if inner else 0), "final", (s, False))
+
+    def _key_weight(self, o: Open, place: int, inner: int, follow: Follow) -> int:
+        """How unlikely it is that a key ends at a quote; -1 where it cannot."""
+        if follow.kind != "colon":
+            return -1
+        key = self.text[o.body : place]
+        if inner and not _ONE_LINE.fullmatch(key):
+            return -1
+        weight = 40 + 5 * inner if inner else 0
+        if self.keys and key not in self.keys and key not in _ENVELOPE:
+            weight += 25
+        elif not self.keys and key and not _PLAIN_KEY.fullmatch(key):
+            weight += 15
+        return weight
+
+    def _value_weight(self, o: Open, place: int, inner: int, follow: Follow) -> int:
+        """How unlikely it is that a value ends at a quote; -1 where it cannot."""
+        kind, top = follow.kind, o.state.stack[-1:]
+        if not kind or kind == "colon" or (kind == "key" and top not in ("}", "D")):
+            return -1
+        if kind == "comma" and top in ("}", "D"):
+            return -1
+        if not inner:
+            return 0
+        if self._fair(o, place, inner):
+            return 30
+        if inner == 1 and top not in ("}", "D"):
+            return 60
+        return 55 if inner % 2 and o.quote == '"' else 45
+
+    def _fair(self, o: Open, place: int, inner: int) -> bool:
+        """Are the quotes inside in pairs, and the brackets balanced?"""
+        if o.quote == '"':
+            if inner % 2:
+                return False
+        elif o.quote not in QUOTES[o.quote] and self.text.count(o.quote, o.body, place) != inner:
+            return False
+        if self._nets(place) != self._nets(o.body):
+            return False
+        first = max(o.body, place - 300)
+        return self.text.rfind("<", first, place) <= self.text.rfind(">", first, place)
+
+    def _passed(self, o: Open, place: int, inner: int, follow: Follow) -> int:
+        """How unlikely it is that a quote is inside a value."""
+        kind, top = follow.kind, o.state.stack[-1:]
+        if kind == "key":
+            if follow.key in self.keys:
+                return 45
+            if self.keys and follow.key not in _ENVELOPE:
+                return 1
+            return 70 if not inner else 25 if o.ended or self._fair(o, place, inner) else 4
+        if kind == "close":
+            fair = self._fair(o, place, inner)
+            if _LAST.match(self.text, place + 1):
+                return 40 if fair else 15
+            return 12 if fair else 3
+        if kind == "comma" and top not in ("}", "D"):
+            return 14 if self._fair(o, place, inner) else 4
+        if kind == "colon" and inner and (match := _LOST_BEFORE.search(self.text, max(o.body, place - 80), place)):
+            return 40 if match[1] in self.keys else 10 if self.keys else 18
+        if kind == "comma" and not inner and place > o.body:
+            return 20
+        return 20 if kind == "end" else 0
+
+    def _lost(self, o: Open, key: bool) -> None:
+        """Readings in which a string lost its closing quote."""
+        if key:
+            if match := _LOST_KEY.match(self.text, o.body):
+                self._close_lost(o, match.end(), 0)
+            return
+        listed = o.state.stack[-1:] == "]"
+        for match in _LOST.finditer(self.text, o.body, min(self.walk.end, o.body + 2_000)):
+            if self.effort.search <= 0:
+                return
+            self.effort.search -= 1
+            if (match["last"] is not None and not self.walk.closed_end) or (match["item"] is not None and not listed):
+                continue
+            name = match["name"] or match["next"]
+            fair = self._nets(match.start()) == self._nets(o.body)
+            self._close_lost(o, match.start(), (0 if name in self.keys else 10) + (0 if fair else 10))
+        if self.walk.closed_end:
+            self._close_lost(o, self.walk.end, 10)
+
+    def _close_lost(self, o: Open, place: int, weight: int) -> None:
+        places = self._places(o.quote)
+        inner = bisect_left(places, place) - o.next
+        s = o.state.copy()
+        s.weight += weight + (30 + 10 * inner if inner else 0)
+        self.walk.take_string(s, o.start, o.body, place, place, o.quote)
+        self._push(s.weight, "state", s)
+
+    # -- what is known of the text
+
+    def _places(self, quote: str) -> list[int]:
+        """Where the quotes stand that can close a string which opens with `quote`, without escaped ones."""
+        if quote not in self._quotes:
+            chars = re.escape(QUOTES[quote])
+            found = re.finditer(rf"\\.|[{chars}]", self.text[: self.walk.end], re.DOTALL)
+            places = [match.start() for match in found if match[0] in QUOTES[quote]]
+            if quote in "'‘":
+                places = [place for place in places if not self.text[place + 1 : place + 2].isalnum()]
+            self._quotes[quote] = places
+        return self._quotes[quote]
+
+    def _follow(self, place: int) -> Follow:
+        """What follows the quote at a place."""
+        found = self._follows.get(place)
+        if found is None:
+            match = _FOLLOW.match(self.text, place + 1)
+            name = next(filter(None, match.group("name", "single", "wide", "bare")), "") if match else ""
+            found = Follow("key" if name else (match.lastgroup or "") if match else "", name)
+            self._follows[place] = found
+        return found
+
+    def _nets(self, place: int) -> tuple[int, int, int]:
+        """How many brackets of each kind are open at a place, counted from the text's start."""
+        if self._balance is None:
+            places, nets, open_ = [-1], [(0, 0, 0)], [0, 0, 0]
+            for match in _BRACKETS.finditer(self.text):
+                kind = "([{)]}".index(match[0])
+                open_[kind % 3] += 1 if kind < 3 else -1
+                places.append(match.start())
+                nets.append((open_[0], open_[1], open_[2]))
+            self._balance = places, nets
+        places, nets = self._balance
+        return nets[bisect_left(places, place) - 1]

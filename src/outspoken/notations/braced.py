@@ -1,0 +1,325 @@
+"""Objects in braces whose strings stand between marks: `{city:<|"|>Rome<|"|>,days:3}`.
+
+Keys are bare, between marks, or JSON strings; so are values, objects and lists. There are no escapes between marks:
+what stands there is data. Bare values are typed by the tool's schema, or as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+from outspoken.json.scanner import decode
+
+from .coerce import escape, to_json
+from .schema import ANY, Shape
+from .transcoder import Translated
+
+_BLANKS: Any = re.compile(r"[ \t\r\n]*")
+_JSON_STRING: Any = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+_ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
+#: in a bare value, this is the next key rather, and the comma before it is missing
+_NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
+_PLAIN_KEY = re.compile(r"[\w.$\-]+")
+#: how many opening marks may be missing, and how many places are tried for each
+_MAX_UNOPENED, _MAX_PLACES = 8, 8
+
+#: what short bare values and keys are made of
+_SHORT = string.ascii_letters + string.digits + "_.-"
+
+#: What may come next: a value, an item or the end of the list, a key, a key or the end of the object, what follows.
+_VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
+
+
+class _Level:
+    """An object or a list that is open: what it holds so far, and the key that waits for its value."""
+
+    __slots__ = ("holds", "shape", "key", "more")
+
+    def __init__(self, holds: dict[str, Any] | list[Any], shape: Shape) -> None:
+        self.holds, self.shape = holds, shape
+        self.key = ""
+        self.more = False
+
+
+class _Patterns(NamedTuple):
+    value: Any
+    key: Any
+    #: what the most usual objects are made of: a bare key with a short bare value or text between marks
+    pair: Any
+
+
+@lru_cache(maxsize=64)
+def _patterns(mark: str) -> _Patterns:
+    """Bare values and keys: they hold no punctuation, and nothing with which a mark may begin."""
+    first, whole = re.escape(mark[0]), re.escape(mark)
+    quoted = rf"[^{first}]*(?:(?!{whole}){first}[^{first}]*)*"
+    short = re.escape(_SHORT.replace(mark[0], ""))
+    return _Patterns(
+        re.compile(rf"[^,{{}}\[\]\r\n{first}]*"),
+        re.compile(rf'[^,:{{}}\[\]"\r\n{first}]*'),
+        re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
+    )
+
+
+def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, str] | None:
+    """The value, end and JSON text of an object that is all there and made of such pairs alone; None for any other."""
+    match_pair = _patterns(mark).pair.match
+    value: dict[str, Any] = {}
+    said: list[str] = []
+    pos += 1
+    while (match := match_pair(text, pos)) is not None:
+        key, quoted, bare, after = match.groups()
+        known = shape.member(key)
+        found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
+        said.append(f"{to_json(key)}: {to_json(found)}")
+        pos = match.end()
+        if after == "}":
+            return value, pos, f"{{{', '.join(said)}}}"
+    return None
+
+
+class BracedScanner(Translated):
+    """Reads one object in braces that arrives in pieces, and says it in JSON as it comes."""
+
+    def __init__(self, mark: str, max_depth: int, shape: Shape) -> None:
+        super().__init__()
+        self._mark, self._max, self._shape = mark, max_depth, shape
+        self._bare = _patterns(mark)
+        self._want = _VALUE
+        self._levels: list[_Level] = []
+        #: what is read of a string, a bare value or a key, by the character that began it: the mark's, `"` or none
+        self._reading: str | None = None
+        self._pieces: list[str] = []
+        self._live = False
+        self.value: Any = None
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+        return len(self._levels)
+
+    def feed(self, text: str, pos: int) -> tuple[int, bool]:
+        """Read on from `pos`. Returns where reading stopped, and whether the object ended there.
+
+        What may be the beginning of a mark or of an escape is not read before the rest of it is there.
+        """
+        length, done = len(text), False
+        while pos < length and not done and not self.broken:
+            begun = pos
+            if self._reading is None:
+                pos = _BLANKS.match(text, pos).end()
+                if pos < length:
+                    pos, done, waits = self._token(text, pos)
+                    if waits:
+                        break
+            elif self._reading == "":
+                pos = self._in_bare(text, pos)
+            elif self._reading == '"':
+                pos = self._in_json(text, pos)
+                if pos == begun:
+                    break
+            else:
+                pos, waits = self._in_marks(text, pos)
+                if waits:
+                    break
+        return pos, done
+
+    # what stands between brackets
+
+    def _token(self, text: str, pos: int) -> tuple[int, bool, bool]:
+        """What begins here. Returns where to go on, whether the object has ended, and whether more is needed."""
+        char, want = text[pos], self._want
+        if want == _COLON:
+            self.broken = char != ":"
+            self._want = _VALUE
+            return pos + (char == ":"), False, False
+        if want == _AFTER and char == ",":
+            self._want = _KEY if isinstance(self._levels[-1].holds, dict) else _VALUE
+            return pos + 1, False, False
+        if char in "}]":
+            return self._close(char, pos)
+        if want == _AFTER or (not self._levels and char != "{"):
+            self.broken = True
+            return pos, False, False
+        if char in "{[":
+            self._open(char)
+            return pos + (not self.broken), False, False
+        if char == '"':
+            self._begin('"')
+            return pos + 1, False, False
+        if text.startswith(self._mark, pos):
+            self._begin(self._mark)
+            return pos + len(self._mark), False, False
+        if char == self._mark[0]:
+            waits = self._mark.startswith(text[pos:])
+            self.broken = not waits
+            return pos, False, waits
+        self._begin("")
+        return pos, False, False
+
+    def _open(self, char: str) -> None:
+        if self._want in (_KEY, _FIRST_KEY) or len(self._levels) >= self._max:
+            self.broken = True
+            return
+        shape = self._place()
+        self._lead(char)
+        self._levels.append(_Level({} if char == "{" else [], shape))
+        self._want = _FIRST_KEY if char == "{" else _FIRST
+
+    def _close(self, char: str, pos: int) -> tuple[int, bool, bool]:
+        level = self._levels[-1] if self._levels else None
+        if (
+            level is None
+            or self._want not in (_AFTER, _FIRST_KEY, _FIRST)
+            or isinstance(level.holds, dict) != (char == "}")
+        ):
+            self.broken = True
+            return pos, False, False
+        self._levels.pop()
+        self._said.append(char)
+        self._put(level.holds)
+        return pos + 1, not self._levels, False
+
+    def _place(self) -> Shape:
+        """What is known of the value that comes next."""
+        if not self._levels:
+            return self._shape
+        level = self._levels[-1]
+        return level.shape.member(level.key) if isinstance(level.holds, dict) else level.shape.item
+
+    def _lead(self, text: str) -> None:
+        """Say what stands before a value, and the value or its beginning."""
+        lead = ""
+        if self._levels:
+            level = self._levels[-1]
+            lead = ", " if level.more else ""
+            level.more = True
+            if isinstance(level.holds, dict):
+                lead += f"{to_json(level.key)}: "
+        self._said.append(lead + text)
+
+    def _put(self, value: Any) -> None:
+        """A value is complete."""
+        self._want = _AFTER
+        if not self._levels:
+            self.value = value
+        elif isinstance(holds := self._levels[-1].holds, dict):
+            holds[self._levels[-1].key] = value
+        else:
+            holds.append(value)
+
+    # strings, bare values and keys
+
+    def _begin(self, how: str) -> None:
+        self._reading, self._pieces = how, []
+        self._live = how == self._mark and self._want not in (_KEY, _FIRST_KEY) and self._place().may_be_text
+        if self._live:
+            self._lead('"')
+
+    def _in_marks(self, text: str, pos: int) -> tuple[int, bool]:
+        """Text between marks. Returns where to go on, and whether more is needed."""
+        mark = self._mark
+        end = text.find(mark, pos)
+        stop = end if end >= 0 else len(text) - overlap(text, pos, mark)
+        if stop > pos:
+            self._pieces.append(text[pos:stop])
+            if self._live:
+                self._said.append(escape(text[pos:stop]))
+        if end < 0:
+            return stop, True
+        self._end("".join(self._pieces))
+        return end + len(mark), False
+
+    def _in_json(self, text: str, pos: int) -> int:
+        """A JSON string. What is open of an escape at the end of the text is left."""
+        end = _JSON_STRING.match(text, pos).end()
+        self._pieces.append(text[pos:end])
+        if end == len(text):
+            return end
+        if text[end] == '"':
+            self._end(decode(f'"{"".join(self._pieces)}"', 1))
+            return end + 1
+        begun = _ESCAPE_BEGUN.match(text, end)
+        self.broken = begun is None or begun.end() < len(text)
+        return end
+
+    def _in_bare(self, text: str, pos: int) -> int:
+        """A bare value, or a bare key."""
+        key = self._want in (_KEY, _FIRST_KEY)
+        end = (self._bare.key if key else self._bare.value).match(text, pos).end()
+        self._pieces.append(text[pos:end])
+        if end == len(text):
+            return end
+        word = "".join(self._pieces).strip()
+        sound = text[end] == ":" if key else text[end] in ",}]\r\n" and not _NEXT_KEY.search(word)
+        if word and sound:
+            self._end(word)
+        else:
+            self.broken = True
+        return end
+
+    def _end(self, text: str) -> None:
+        """A string, a bare value or a key is complete."""
+        how, self._reading = self._reading, None
+        if self._want in (_KEY, _FIRST_KEY):
+            self._levels[-1].key = text
+            self._want = _COLON
+        elif self._live:
+            self._said.append('"')
+            self._put(text)
+        else:
+            shape = self._place()
+            value = shape.bare(text) if how == "" else shape.quoted(text)
+            self._lead(to_json(value))
+            self._put(value)
+
+
+def unopened(text: str, pos: int, mark: str, max_depth: int) -> list[int] | None:
+    """Where marks that open strings are missing in an object, if with them it is one: `{city:Rome<|"|>}`.
+
+    A mark that closes nothing says so; what it closes began behind the punctuation before it, the nearest that will do.
+    """
+    found: list[int] = []
+    end, done = _scanned(text, pos, mark, max_depth)
+    while not done and len(found) < _MAX_UNOPENED and text.startswith(mark, end):
+        last = max(text.rfind(mark, pos, end) + len(mark) - 1, pos)
+        for place in [i for i in range(end, last, -1) if text[i - 1] in ":,["][:_MAX_PLACES]:
+            tried = f"{text[:place]}{mark}{text[place:]}"
+            further, done = _scanned(tried, pos, mark, max_depth)
+            if done or further > end + 2 * len(mark):
+                found.append(place - len(mark) * len(found))
+                text, end = tried, further
+                break
+        else:
+            return None
+    return found if done else None
+
+
+def _scanned(text: str, pos: int, mark: str, max_depth: int) -> tuple[int, bool]:
+    """How far an object can be read, and whether it ends there."""
+    return BracedScanner(mark, max_depth, ANY).feed(text, pos)
+
+
+def overlap(text: str, pos: int, mark: str) -> int:
+    """How many of the last characters of a text, from `pos` on, may be the beginning of a mark."""
+    most = min(len(text) - pos, len(mark) - 1)
+    return next((n for n in range(most, 0, -1) if text.endswith(mark[:n])), 0)
+
+
+def write_braced(value: Any, mark: str) -> str | None:
+    """A value in this notation; None where it cannot be carried."""
+    if isinstance(value, str):
+        return f"{mark}{value}{mark}" if f"{value}{mark}".find(mark) == len(value) else None
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        keys = [key if _PLAIN_KEY.fullmatch(key) else write_braced(key, mark) for key, _ in pairs]
+        texts = [write_braced(inner, mark) for _, inner in pairs]
+        whole = "{" + ",".join([f"{key}:{text}" for key, text in zip(keys, texts, strict=True)]) + "}"
+        return None if None in keys or None in texts else whole
+    if isinstance(value, list):
+        items = [write_braced(inner, mark) for inner in cast("list[Any]", value)]
+        return None if None in items else f"[{','.join(map(str, items))}]"
+    return to_json(value)

@@ -1,0 +1,184 @@
+"""Bare values: what an argument's text means, by its schema or, where there is none, by the format's rule.
+
+Also how a value is written as JSON, at once or in pieces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json.encoder import encode_basestring
+from math import isfinite
+from typing import Any
+
+from outspoken.json.scanner import NotJson, decode
+
+_MAX_DEPTH = 128
+_MAX_DIGITS = 4000
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGRAL = re.compile(r"([+-]?[0-9]+)\.0+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN = re.compile(r"[+-]?[0-9.]*(?:[eE][+-]?[0-9]*)?")
+
+_BOOLEANS = {"true": True, "false": False}
+_NULLS = frozenset({"null", "none"})
+_PYTHON = {"True": True, "False": False, "None": None}
+
+
+def _beginnings(*words: str) -> frozenset[str]:
+    return frozenset([word[:end] for word in words for end in range(len(word) + 1)])
+
+
+_BOOLEAN_BEGUN = _beginnings(*_BOOLEANS)
+_NULL_BEGUN = _beginnings(*_NULLS)
+_WORD_BEGUN = _beginnings(*_BOOLEANS, *_PYTHON, "null")
+
+_STRING = frozenset({"string"})
+_NUMERIC = frozenset({"integer", "number"})
+_NESTED = frozenset({"object", "array"})
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
+    """The value of an argument that is written as bare text.
+
+    `types` are the JSON types that its schema admits, None where that is not known; then `fallback` decides: "json"
+    (JSON if it is JSON, else text) or "text". Text that is of no admitted type is returned as it is; see `fits`.
+    Where a string is admitted, too, only what is spelled as in JSON is taken for null, for a number or for a list.
+    """
+    if types is None:
+        return text if fallback == "text" else _untyped(text)
+    if (
+        len(text) < 19
+        and text.isdigit()
+        and text.isascii()
+        and "string" not in types
+        and not _NUMERIC.isdisjoint(types)
+    ):
+        return int(text)  # what is most common is known fastest
+    bare = text.strip()
+    if not bare or types <= _STRING:
+        return text
+    loose = "string" not in types
+    if "null" in types and (bare.lower() in _NULLS if loose else text == "null"):
+        return None
+    if not _NUMERIC.isdisjoint(types) and (number := _number(bare, types, loose)) is not None:
+        return number
+    if "boolean" in types and (truth := _BOOLEANS.get(bare.lower())) is not None:
+        return truth
+    if not _NESTED.isdisjoint(types) and (nested := _nested(bare, loose)) is not None and fits(nested, types):
+        return nested
+    return text
+
+
+def fits(value: Any, types: frozenset[str] | None) -> bool:
+    """Is the value of one of the JSON types? It is, where they are not known."""
+    if types is None:
+        return True
+    if isinstance(value, float):
+        return "number" in types or ("integer" in types and value.is_integer())
+    if isinstance(value, int) and not isinstance(value, bool):
+        return not _NUMERIC.isdisjoint(types)
+    return _KINDS.get(value.__class__) in types
+
+
+_KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+
+
+def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallback: str) -> bool:
+    """Can text that begins so, white space aside, still be read as anything but itself?
+
+    If not, it can be sent as the pieces of a string while it arrives.
+    """
+    bare = first_chars.strip()
+    if types is None:
+        if fallback == "text":
+            return False
+        return not bare or bare[0] in '"[{' or bare in _WORD_BEGUN or _NUMBER_BEGUN.fullmatch(bare) is not None
+    if types <= _STRING:
+        return False
+    lower = bare.lower()
+    return (
+        not bare
+        or ("null" in types and lower in _NULL_BEGUN)
+        or ("boolean" in types and lower in _BOOLEAN_BEGUN)
+        or (bare[0] in "[{(" and not _NESTED.isdisjoint(types))
+        or (not _NUMERIC.isdisjoint(types) and _NUMBER_BEGUN.fullmatch(bare) is not None)
+    )
+
+
+def to_json(value: Any) -> str:
+    """The value as JSON text. Raises ValueError for a number that JSON does not have."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    return repr(value) if value.__class__ is int else _ENCODER.encode(value)
+
+
+def escape(piece: str) -> str:
+    """A piece of a string as it stands between the quotes in JSON; the pieces may be joined."""
+    return encode_basestring(piece)[1:-1]
+
+
+def _untyped(text: str) -> Any:
+    """The value of a text that is JSON, or that is what Python writes for it; else the text itself."""
+    bare = text.strip()
+    if not bare or bare[0] not in '"[{-0123456789tfnTFN':
+        return text
+    if bare[0] in "[{":
+        nested = _nested(bare, False)
+        return text if nested is None else nested
+    if bare in _PYTHON:
+        return _PYTHON[bare]
+    try:
+        value = decode(bare, _MAX_DEPTH)
+    except NotJson:
+        return text
+    return value if not isinstance(value, float) or isfinite(value) else text
+
+
+def _number(text: str, types: frozenset[str], loose: bool) -> int | float | None:
+    """The number that the text is: an integer if it is spelled as one, or if nothing else is admitted."""
+    if not (_NUMBER if loose else _JSON_NUMBER).fullmatch(text):
+        return None
+    if "number" not in types and loose and (integral := _INTEGRAL.fullmatch(text)):
+        text = integral[1]
+    if _INTEGER.fullmatch(text):
+        try:
+            return int(text) if len(text) <= _MAX_DIGITS else None
+        except ValueError:
+            return None
+    value = float(text) if "number" in types else float("nan")
+    return value if isfinite(value) else None
+
+
+def _escaped(text: str) -> Any:
+    """The value of JSON that is written as inside a string, without the string's quotes; None where it is none."""
+    try:
+        return decode(decode(f'"{text}"', 1), _MAX_DEPTH) if '\\"' in text else None
+    except NotJson:
+        return None
+
+
+def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
+    """The list or object that the text is, as JSON or else as Python writes it; `loose` admits tuples and sets."""
+    if not text.startswith(("[", "{", "(") if loose else ("[", "{")):
+        return None
+    try:
+        value = decode(text, _MAX_DEPTH)
+    except NotJson:
+        from .python_literals import decode as decode_python
+
+        try:
+            value = decode_python(text, _MAX_DEPTH)
+        except NotJson:
+            value = _escaped(text) if loose else None
+    if not isinstance(value, dict if text[0] == "{" and not loose else (dict, list)):
+        return None
+    try:
+        _ENCODER.encode(value)
+    except ValueError:
+        return None
+    return value  # pyright: ignore[reportUnknownVariableType]

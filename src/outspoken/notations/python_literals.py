@@ -1,0 +1,310 @@
+"""Python literals as models write them: found by a scanner, and read without evaluating anything.
+
+A literal ends before an unbracketed comma, closing bracket or line break. Read at once or in pieces, it has the same
+extent and the same value. What is no literal (a name, a call, an operator) is not read at all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isfinite
+from typing import Any
+
+from outspoken.json.scanner import NotJson, depth_of, encodable
+
+_BLANK = r"[ \t\f]*"
+_SPACE = r"[ \t\f\r\n]*"
+_TAIL = _BLANK + r"(?=[,)\]}\r\n]|\Z)"
+_OPENING = r"((?:[rR][bBfF]?|[bBfF][rR]?|[uU])?)('''|\"\"\"|'|\")"
+_PLAIN = (
+    r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\""
+    r"|(?P<decimal>[+-]?[0-9]{1,17}(?:\.[0-9]{1,17})?)|(?P<word>True|False|None|true|false|null))"
+)
+_RADIX = r"[+-]?0[xXoObB][0-9a-fA-F_]+"
+_NUMBER = r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?"
+
+
+def _token(space: str, after: str) -> re.Pattern[str]:
+    """What a value may begin with. A plain value is whole, and `after` says that nothing else belongs to it."""
+    others = rf"(?P<open>[\[({{])|(?P<string>{_OPENING})|(?P<radix>{_RADIX})|(?P<number>{_NUMBER})"
+    return re.compile(f"{space}(?:{_PLAIN}(?={after})|{others})")
+
+
+_SIMPLE = re.compile(_PLAIN + _TAIL)
+_ENDED = re.compile(_TAIL)
+_OUTER = _token(_BLANK, _TAIL)
+_INNER = _token(_SPACE, _SPACE + r"[,:)\]}]")
+_JOINED_OUTER = re.compile(_BLANK + _OPENING)
+_JOINED_INNER = re.compile(_SPACE + _OPENING)
+_CLOSER = re.compile(_SPACE + r"([)\]}])")
+_AFTER = re.compile(_SPACE + r"(?:(?:(,)" + _SPACE + r")?([)\]}])|([,:]))")
+_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+_PAIRS = {"[": "]", "(": ")", "{": "}"}
+_MAX_BITS = 14_000  # of an integer that can still be written in decimal
+_ESCAPE = re.compile(
+    r"\\(?:[\\'\"abfnrtv]|x[0-9a-fA-F]{2}|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{1,3}|\r\n|\r|\n)"
+)
+_ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n": "", "\r": "", "\r\n": ""}
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise NotJson(text[:80])
+    return value
+
+
+_DECODER: Any = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
+    """The literal that begins at `pos` and its end, in one step; None where there is none that is sound."""
+    match = _SIMPLE.match(text, pos)
+    if match is not None:
+        return _scalar(match), match.end()
+    if text.startswith(("[", "{"), pos) and (found := _read_shared(text, pos, max_depth)) is not None:
+        return found
+    try:
+        value, end = _read(text, pos, max_depth)
+    except ValueError:
+        return None
+    match = _ENDED.match(text, end)
+    return None if match is None else (value, match.end())
+
+
+def decode(text: str, max_depth: int) -> Any:
+    """The value of a text that is one literal. Raises NotJson."""
+    text = text.strip(" \t\f\r\n")
+    try:
+        value, end = _read(text, 0, max_depth)
+        if end == len(text):
+            return value
+    except ValueError:
+        pass
+    raise NotJson(text[:80])
+
+
+def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
+    """What `read_at` finds, where it is spelled as in JSON and without escapes, which JSON reads otherwise."""
+    try:
+        value, end = _DECODER.scan_once(text, pos)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    match, piece = _ENDED.match(text, end), text[pos:end]
+    deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
+    if match is None or "\\" in piece or deep:
+        return None
+    return (value if piece.isascii() else encodable(value)), match.end()
+
+
+def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
+    """The literal that begins at `pos`, after blanks, and the end of its last token. Raises ValueError."""
+    stack: list[tuple[str, list[Any], list[str]]] = []
+    token, joined = _OUTER, _JOINED_OUTER
+    while (match := token.match(text, pos)) is not None:
+        if match.lastgroup == "string":
+            value, pos = _strings(text, match.start("string"), joined)
+        elif match.lastgroup != "open":
+            value, pos = _scalar(match), match.end()
+        elif len(stack) >= max_depth:
+            break
+        else:
+            pos = match.end()
+            if (closing := _CLOSER.match(text, pos)) is None:
+                stack.append((match["open"], [], []))
+                token, joined = _INNER, _JOINED_INNER
+                continue
+            value, pos = _closed(match["open"], closing[1], [], []), closing.end()
+        while stack:
+            if (after := _AFTER.match(text, pos)) is None:
+                raise NotJson(text[pos : pos + 80])
+            opener, items, marks = stack[-1]
+            comma, closer, mark = after.groups()
+            items.append(value)
+            pos = after.end()
+            marks += mark or comma or ""
+            if mark:
+                break
+            value = _closed(opener, closer, items, marks)
+            stack.pop()
+        else:
+            return value, pos
+    raise NotJson(text[pos : pos + 80])
+
+
+def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any:
+    """The value of a pair of brackets; `marks` are the commas and colons between and after its items."""
+    if _PAIRS[opener] != closer:
+        raise NotJson(closer)
+    if ":" not in marks:
+        if opener == "{" and not items:
+            return {}
+        return items[0] if opener == "(" and len(items) == 1 and not marks else items
+    if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
+        raise NotJson(":")
+    return dict(zip(map(_key, items[::2]), items[1::2], strict=True))
+
+
+def _scalar(match: re.Match[str]) -> Any:
+    """The value of a token that is neither a bracket nor a string to be unescaped. Raises ValueError."""
+    kind = match.lastgroup or ""
+    raw = match[kind]
+    if kind == "single" or kind == "double":
+        return raw if raw.isascii() else encodable(raw)
+    if kind == "word":
+        return _WORDS[raw]
+    if kind != "radix":
+        return _finite(raw) if "." in raw or "e" in raw or "E" in raw else int(raw)
+    value = int(raw, 0)
+    if value.bit_length() > _MAX_BITS:
+        raise NotJson(raw[:80])
+    return value
+
+
+def _strings(text: str, pos: int, joined: re.Pattern[str]) -> tuple[str, int]:
+    """The value of one string, or of several that stand next to each other, and its end."""
+    parts: list[str] = []
+    while (match := joined.match(text, pos)) is not None:
+        start, quote = match.end(), match[2]
+        end = _closing(text, start, quote)
+        parts.append(_body(match[1].lower(), text[start:end]))
+        pos = end + len(quote)
+    return encodable("".join(parts)), pos
+
+
+def _closing(text: str, start: int, quote: str) -> int:
+    """Where the string that begins at `start` is closed: at the first quote after an even number of backslashes."""
+    end = text.find(quote, start)
+    while end >= 0:
+        slash = end
+        while slash > start and text[slash - 1] == "\\":
+            slash -= 1
+        if not (end - slash) % 2:
+            return end
+        end = text.find(quote, end + 1)
+    raise NotJson(text[start : start + 80])
+
+
+def _body(prefix: str, body: str) -> str:
+    """What stands between the quotes, with its escapes read. Raises NotJson where something is to be filled in."""
+    if "f" in prefix:
+        rest = body.replace("{{", "").replace("}}", "")
+        if "{" in rest or "}" in rest:
+            raise NotJson(body[:80])
+        body = body.replace("{{", "{").replace("}}", "}")
+    return body if "\\" not in body or "r" in prefix else _ESCAPE.sub(_unescaped, body)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """The character that an escape stands for."""
+    escape = match[0][1:]
+    if escape in _ESCAPED:
+        return _ESCAPED[escape]
+    if len(escape) == 11:
+        return chr(0x10000 + ((int(escape[1:5], 16) & 0x3FF) << 10) + (int(escape[7:], 16) & 0x3FF))
+    return chr(int(escape[1:], 16) if escape[0] in "xuU" else int(escape, 8))
+
+
+def _key(value: Any) -> str:
+    """The key in JSON for a key of a dict. Raises NotJson for what can be none."""
+    if isinstance(value, (list, dict)):
+        raise NotJson("key")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+_BRACKETS = re.compile(r"['\"()\[\]{}]")
+_STOPS = re.compile(r"['\"()\[\]{},\r\n]")
+_INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
+
+
+class PythonScanner:
+    """Finds the end of one Python literal in text that arrives in pieces.
+
+    `depth` is how many brackets are open. `too_deep` says that the limit was passed; the literal is then scanned to
+    its end all the same, but not read.
+    """
+
+    #: its pieces are not handed on before it is complete
+    held = 0
+    #: whether what it reads is sound is known only when all of it is there
+    broken = tells = lenient = False
+    #: what it reads has to be said in JSON
+    translates = True
+    plain = None
+    __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
+
+    def __init__(self, max_depth: int) -> None:
+        self._max = max_depth
+        self._started = self._escaped = self.too_deep = False
+        self._quote = ""
+        self._quotes = self._width = self.depth = 0
+
+    def feed(self, text: str, pos: int) -> tuple[int, bool]:
+        """Read on from `pos`. Returns where reading stopped, and whether the literal ended there."""
+        length = len(text)
+        self._started = self._started or pos < length
+        while pos < length:
+            if self._quote:
+                pos = self._inside(text, pos)
+                continue
+            if (match := (_BRACKETS if self.depth else _STOPS).search(text, pos)) is None:
+                return length, False
+            if self._outside(match[0]):
+                return match.start(), True
+            pos = match.end()
+        return pos, False
+
+    def said(self) -> str:
+        """What is said in JSON since it was last asked for: nothing, before the literal is complete."""
+        return ""
+
+    def finish(self) -> bool:
+        """The text has ended: is the literal complete? It is unless a string or a bracket is open."""
+        empty_string = not self._width and self._quotes == 2
+        return self._started and not self.depth and (not self._quote or empty_string)
+
+    def _outside(self, char: str) -> bool:
+        """Note a quote, a bracket or a stop outside strings. Returns whether the literal ends before it."""
+        if char == "'" or char == '"':
+            self._quote, self._quotes, self._width = char, 1, 0
+        elif char in "([{":
+            self.depth += 1
+            self.too_deep = self.too_deep or self.depth > self._max
+        elif self.depth:
+            self.depth -= 1
+        else:
+            return True
+        return False
+
+    def _inside(self, text: str, pos: int) -> int:
+        """Read on in a string, and return where reading stopped.
+
+        `_width` is how many quotes close it, 0 while that is not known; `_quotes` is how many have just been read.
+        """
+        if not self._width:
+            return self._open(text[pos], pos)
+        if self._escaped:
+            self._escaped = False
+            return pos + 1
+        match = _INSIDE[self._quote].search(text, pos)
+        if match is None or match[0] == "\\":
+            self._quotes, self._escaped = 0, match is not None
+            return match.end() if match else len(text)
+        self._quotes = self._quotes + 1 if match.start() == pos else 1
+        if self._quotes == self._width:
+            self._quote = ""
+        return match.end()
+
+    def _open(self, char: str, pos: int) -> int:
+        """Read on where one or two quotes have been read: they open a string, or they are an empty one."""
+        if char == self._quote:
+            self._quotes += 1
+            if self._quotes == 3:
+                self._quotes, self._width = 0, 3
+            return pos + 1
+        if self._quotes == 2:
+            self._quote = ""
+        self._quotes, self._width = 0, 1
+        return pos

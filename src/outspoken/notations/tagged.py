@@ -1,0 +1,266 @@
+"""Objects as elements that are named after their keys, each tag behind a prefix: `~<days>3~</days>`.
+
+Elements nest. Those of one name are a list, and so are elements that are all called `item`. What an element holds is
+typed by the tool's schema, or as JSON; where only a string may stand, it is text to the byte, tags and all. There is no
+bracket round the whole: it ends before a closing tag that closes none of its elements.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from .braced import overlap
+from .coerce import escape, fits, to_json
+from .schema import Shape
+from .transcoder import Translated
+
+_ITEM = "item"
+_BLANK = " \t\r\n\f"
+_NAME = r"[^\s<>/]{1,128}"
+_WHOLE_NAME = re.compile(_NAME)
+_TAG_BEGUN = re.compile(r"(?:<(?:/?[^\s<>/]{0,128})?)?")
+
+
+@lru_cache(maxsize=64)
+def _tag(prefix: str) -> Any:
+    return re.compile(rf"{re.escape(prefix)}<(/?)({_NAME})>")
+
+
+def read_plain(text: str, pos: int, prefix: str, shape: Shape) -> tuple[Any, int, str] | None:
+    """The value, end and JSON text of an object that is all there, if no element holds another or may be a list."""
+    tag = _tag(prefix)
+    value: dict[str, Any] = {}
+    said: list[str] = []
+    while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
+        opened = tag.match(text, at)
+        if opened is None:
+            return None
+        name = opened[2]
+        if opened[1]:
+            return value, at, f"{{{', '.join(said)}}}"
+        pos = opened.end()
+        at = text.find(prefix, pos)
+        closed = tag.match(text, at) if at >= 0 else None
+        known = shape.member(name)
+        if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
+            return None
+        found = value[name] = _of_text(text[pos:at], known)
+        said.append(f"{to_json(name)}: {to_json(found)}")
+        pos = closed.end()
+    return None
+
+
+def _of_text(text: str, shape: Shape) -> Any:
+    """The value of an element that holds text."""
+    if shape.is_text:
+        return text
+    return shape.bare(text) if text.strip(_BLANK) or shape.may_be_text else _empty(shape, text)
+
+
+class _Child(NamedTuple):
+    """An element that is complete; `loose` says that it is an item of a list that has no element of its own."""
+
+    name: str
+    value: Any
+    loose: bool
+    single: bool
+
+
+class _Element:
+    """An element that is open."""
+
+    __slots__ = ("name", "shape", "pieces", "children", "inner", "raw", "said")
+
+    def __init__(self, name: str, shape: Shape) -> None:
+        self.name, self.shape = name, shape
+        self.raw = shape.is_text
+        self.said = False
+        self.pieces: list[str] = []
+        self.children: list[_Child] = []
+        #: the tags that are open in text
+        self.inner: list[str] = []
+
+
+class TaggedScanner(Translated):
+    """Reads one object in elements that arrives in pieces, and says it in JSON as far as no element may change that.
+
+    What may be repeated, and so become a list, is said at the end.
+    """
+
+    def __init__(self, prefix: str, max_depth: int, shape: Shape) -> None:
+        super().__init__()
+        self._prefix, self._max = prefix, max_depth
+        self._tag = _tag(prefix)
+        self._root = _Element("", shape)
+        self._root.raw = False
+        self._stack = [self._root]
+        #: of how many elements all was said
+        self._sure = 0
+        self.value: dict[str, Any] = {}
+
+    @property
+    def depth(self) -> int:
+        """How many elements are open."""
+        return len(self._stack) - 1
+
+    def feed(self, text: str, pos: int) -> tuple[int, bool]:
+        """Read on from `pos`. Returns where reading stopped, and whether the object ended there.
+
+        What may be the beginning of a tag is not read before the rest of it is there.
+        """
+        while not self.broken:
+            start, match = self._next(text, pos)
+            if start > pos:
+                pos = self._text(text, pos, start)
+                if self.broken:
+                    break
+            if match is None:
+                break
+            if not self._said:
+                self._said.append("{")
+            if match[1] and self._stack[-1] is self._root:
+                self._end()
+                return start, True
+            self._on_tag(match, text)
+            pos = match.end() if not self.broken else start
+        return pos, False
+
+    def _next(self, text: str, pos: int) -> tuple[int, Any]:
+        """Where the next tag begins, and the tag; or where a tag may begin that is not all there, and None."""
+        prefix, at = self._prefix, pos
+        while (at := text.find(prefix, at)) >= 0:
+            if (match := self._tag.match(text, at)) is not None:
+                return at, match
+            if _TAG_BEGUN.fullmatch(text, at + len(prefix)):
+                return at, None
+            at += 1
+        return len(text) - overlap(text, pos, prefix), None
+
+    def _text(self, text: str, pos: int, end: int) -> int:
+        """Text within an element. Returns where reading stopped."""
+        element, piece = self._stack[-1], text[pos:end]
+        if element is self._root or element.children:
+            rest = piece.lstrip(_BLANK)
+            self.broken = bool(rest)
+            return end - len(rest)
+        self._add(element, piece)
+        return end
+
+    def _add(self, element: _Element, piece: str) -> None:
+        element.pieces.append(piece)
+        if element.said:
+            self._said.append(escape(piece))
+
+    def _on_tag(self, match: Any, text: str) -> None:
+        """A tag opens or closes an element, or is text where only text may stand."""
+        closes, name = match.groups()
+        element = self._stack[-1]
+        if element.raw and not (closes and not element.inner and name == element.name):
+            if not closes:
+                element.inner.append(name)
+            elif not element.inner or element.inner.pop() != name:
+                self.broken = True
+                return
+            self._add(element, match[0])
+        elif closes:
+            self.broken = name != element.name
+            if not self.broken:
+                self._close()
+        elif "".join(element.pieces).strip(_BLANK) or len(self._stack) > self._max:
+            self.broken = True
+        else:
+            element.pieces.clear()
+            self._open(element, name)
+
+    def _open(self, parent: _Element, name: str) -> None:
+        shape = parent.shape
+        listed = parent is not self._root and shape.may_be("array") and (name == _ITEM or not shape.may_be("object"))
+        element = _Element(name, shape.item if listed else shape.member(name))
+        if parent is self._root and element.raw and self._sure == len(parent.children):
+            element.said = True
+            self._said.append(f'{self._lead(name)}"')
+        self._stack.append(element)
+
+    def _lead(self, name: str) -> str:
+        return f"{', ' if self._sure else ''}{to_json(name)}: "
+
+    def _close(self) -> None:
+        """An element is complete."""
+        element = self._stack.pop()
+        parent, shape = self._stack[-1], element.shape
+        value, loose = self._value(element)
+        single = shape.types is not None and "array" not in shape.types
+        parent.children.append(_Child(element.name, value, loose, single))
+        if parent is self._root and single and self._sure == len(parent.children) - 1:
+            self._said.append('"' if element.said else f"{self._lead(element.name)}{to_json(value)}")
+            self._sure += 1
+
+    def _value(self, element: _Element) -> tuple[Any, bool]:
+        """The value of an element, and whether it is an item of a list without an element of its own."""
+        shape, children = element.shape, element.children
+        if children:
+            all_items = all(child.name == _ITEM for child in children)
+            if shape.may_be("array") and (all_items or not shape.may_be("object")):
+                return [[child.value] if child.loose else child.value for child in children], False
+            return _grouped(children), False
+        text = "".join(element.pieces)
+        value = _of_text(text, shape)
+        if element.raw:
+            return value, False
+        if not text.strip(_BLANK) and not shape.may_be_text:
+            return value, False
+        if shape.types is not None and "array" in shape.types and not fits(value, shape.types):
+            return shape.item.bare(text), True
+        return value, False
+
+    def _end(self) -> None:
+        """The object is complete: what was not said yet is said now."""
+        children = self._root.children
+        self.value = _grouped(children[: self._sure])
+        for name, value in _grouped(children[self._sure :]).items():
+            self._said.append(f"{self._lead(name)}{to_json(value)}")
+            self._sure += 1
+            self.value[name] = value
+        self._said.append("}")
+
+
+def _grouped(children: list[_Child]) -> dict[str, Any]:
+    """The object of elements: those of one name are a list, unless no list may stand there."""
+    groups: dict[str, list[_Child]] = {}
+    for child in children:
+        groups.setdefault(child.name, []).append(child)
+    found: dict[str, Any] = {}
+    for name, group in groups.items():
+        last = group[-1]
+        many = last.loose or (len(group) > 1 and not last.single)
+        found[name] = [child.value for child in group] if many else last.value
+    return found
+
+
+def _empty(shape: Shape, text: str) -> Any:
+    """The value of an element without anything in it."""
+    if shape.may_be("array"):
+        return []
+    return {} if shape.may_be("object") else shape.bare(text)
+
+
+def write_tagged(value: dict[str, Any], prefix: str) -> str | None:
+    """An object in this notation; None where it cannot be carried."""
+    parts: list[str] = []
+    for key, inner in value.items():
+        text = _written(inner, prefix)
+        if text is None or not _WHOLE_NAME.fullmatch(key):
+            return None
+        parts.append(f"{prefix}<{key}>{text}{prefix}</{key}>")
+    return "".join(parts)
+
+
+def _written(value: Any, prefix: str) -> str | None:
+    if isinstance(value, dict):
+        return write_tagged(value, prefix)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, list):
+        items = [write_tagged({_ITEM: inner}, prefix) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+        return None if None in items else "".join(map(str, items))
+    return value if isinstance(value, str) else to_json(value)

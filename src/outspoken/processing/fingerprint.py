@@ -1,0 +1,84 @@
+"""Digests of values: two values have the same one only if they are equal, their types included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from hashlib import blake2b
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from outspoken.notations.tools import Tools
+
+_MAX_DEPTH = 100
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class NoFingerprint(TypeError):
+    """A value that has no digest, as it may be equal to another in ways that are not seen."""
+
+
+def fingerprint(*values: Any) -> str:
+    """The digest of values: 32 hexadecimal digits.
+
+    They may be plain values, bytes, lists, tuples, dicts, sets, enumerations, dataclasses, pydantic models, `Tools` and
+    pydantic model classes. The order of a dict counts. Raises NoFingerprint for all else, functions among it.
+    """
+    digest = blake2b(digest_size=16)
+    _write(values, digest.update, 0)
+    return digest.hexdigest()
+
+
+def _write(value: Any, put: Callable[[bytes], None], depth: int) -> None:
+    """Write a value so that it can be read in one way only: its type, how long it is, and what it holds."""
+    kind = cast("type[Any]", type(value))
+    if depth > _MAX_DEPTH:
+        raise NoFingerprint(f"a value nests deeper than {_MAX_DEPTH} levels")
+    if kind in _PLAIN:
+        _put(put, kind.__name__, value if kind is str else repr(value))
+    elif kind is bytes:
+        put(b"bytes %d:" % len(value))
+        put(value)
+    elif kind in (list, tuple):
+        _all(kind.__name__, cast("list[Any]", value), put, depth)
+    elif kind is dict:
+        _all("dict", [part for item in cast("dict[Any, Any]", value).items() for part in item], put, depth)
+    elif kind in (set, frozenset):
+        _all(kind.__name__, sorted([fingerprint(item) for item in cast("set[Any]", value)]), put, depth)
+    else:
+        _write_object(value, put, depth)
+
+
+def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
+    kind = cast("type[Any]", type(value))
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    parts: list[Any]
+    if isinstance(value, tuple):  # one with names
+        parts = list(cast("tuple[Any, ...]", value))
+    elif isinstance(value, Tools):
+        parts = [part for tool in value.names for part in (tool, value.schema(tool))]
+    elif isinstance(value, BaseModel) and not value.__pydantic_private__:
+        parts = [part for item in value for part in item]
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [part for field in fields(value) for part in (field.name, getattr(value, field.name))]
+    elif isinstance(value, type) and issubclass(value, BaseModel):
+        name, parts = f"class {value.__module__}.{value.__qualname__}", [value.model_json_schema()]
+    elif isinstance(value, Enum):
+        parts = [value.name]
+    else:
+        raise NoFingerprint(f"a value of type {name} has no fingerprint")
+    _all(name, parts, put, depth)
+
+
+def _all(name: str, parts: list[Any], put: Callable[[bytes], None], depth: int) -> None:
+    _put(put, name, str(len(parts)))
+    for part in parts:
+        _write(part, put, depth + 1)
+
+
+def _put(put: Callable[[bytes], None], name: str, text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    put(b"%s %d:" % (name.encode(), len(data)))
+    put(data)

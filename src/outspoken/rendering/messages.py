@@ -1,0 +1,213 @@
+"""`parse_message`: the chat message that a response template of Hugging Face makes of a response.
+
+Source of the shape: `parse_response` of transformers 5, `utils/chat_parsing`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any, NoReturn, cast
+
+from outspoken.grammar import registry
+from outspoken.grammar.template_fields import Field, Template, filled
+from outspoken.json.read import read_json
+from outspoken.parsing.functions import parse
+from outspoken.parsing.prompt_prefix import after_anchor
+from outspoken.results.envelope import gap
+from outspoken.results.errors import MessageError, ResponseError
+from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
+
+from .template_values import read_value
+
+
+def parse_message(
+    text: str, format: str, *, prefix: str = "", tools: Any = None, finish_reason: str | None = None
+) -> dict[str, Any]:
+    """The message of a response in a format that `load_format` made of a response template.
+
+    A dict with the template's `defaults` and its fields by name, each in the shape of its `transform`: what
+    transformers' `parse_response` returns, also where the reply of `parse` says more: an opener that the template
+    offers behind `^` is a part of what it opens, and a value that the template's own parser reads as a number stays one
+    where the tool's schema asks for text. `prefix` is the prompt; what stands in it behind the last anchor belongs to
+    the message, as there. `tools` and `finish_reason` are as for `parse`.
+
+    Text outside of all regions is not in the message; it is in the reply that `parse` gives. A field that comes several
+    times is a list with `repeats`, and joined with `join`. Without both, texts are joined and other values become a
+    list, where transformers keeps the last one alone.
+
+    Raises MessageError, a ValueError that holds the reply, where the response has an error that cannot be repaired, as
+    a call that never ends, where a field that is not optional is missing, and where a value is not what the template
+    says; ValueError where the format is no template's; UnknownFormatError, ToolError and LimitError as `parse` does.
+    """
+    name = registry.resolve(format)
+    template = registry.template(name)
+    if template is None:
+        raise ValueError(f"`{name}` was not loaded from a response template, so there is no message of it")
+    turn = after_anchor(prefix, registry.header(name).anchor) + text
+    return _Message(template, _read(turn, name, tools, finish_reason)).made()
+
+
+class _Message:
+    """Makes the message of one reply."""
+
+    def __init__(self, template: Template, reply: Reply) -> None:
+        self._template, self._reply = template, reply
+        self._fields = {field.key: field for field in template.fields}
+        self._found: dict[str, list[tuple[Any, Span]]] = {}
+
+    def made(self) -> dict[str, Any]:
+        """The message."""
+        for field, value, span in self._values():
+            self._found.setdefault(field.key, []).append((value, span))
+        for key, field in self._fields.items():
+            if field.data.get("optional") is False and key not in self._found:
+                self._fail(key, "it is not optional, and is missing")
+        defaults = deepcopy(self._template.data.get("defaults", {}))
+        made = {key: self._one(self._fields[key], values) for key, values in self._found.items()}
+        return {**defaults, **{k: v for k, v in made.items() if k in defaults or v not in (None, "", [], {})}}
+
+    def _fail(self, key: str, why: str) -> NoReturn:
+        raise MessageError(key, why, self._reply)
+
+    def _values(self) -> Iterator[tuple[Field, Any, Span]]:
+        """Each field with its value and its place, in order."""
+        said = {field.kind: field for field in self._fields.values() if field.kind in ("thinking", "tool_calls")}
+        end, explicit = 0, False
+        for segment in self._reply.segments:
+            explicit = self._is_explicit(end, segment.span[0], explicit)
+            after, end = end, segment.span[1]
+            if isinstance(segment, ToolCall):
+                yield said["tool_calls"], self._call(said["tool_calls"], segment), segment.span
+            elif isinstance(segment, Payload):
+                field = self._fields[segment.type]
+                yield field, self._payload(field, segment), segment.span
+            elif isinstance(segment, Reasoning):
+                yield said["thinking"], self._thought(said["thinking"], segment, after), segment.span
+            elif isinstance(segment, Text) and (field := self._content(explicit)) is not None:
+                yield field, _stripped(field, segment.text), segment.span
+
+    def _thought(self, field: Field, block: Reasoning, after: int) -> str:
+        """A block of reasoning from where the template's own pattern ends: `^` may stand before an opener in it."""
+        start, end = block.span
+        given = self._template.data["fields"][field.key].get("open_pattern")
+        opener = re.compile(given, re.DOTALL).search(self._reply.raw, after, start) if given else None
+        return _stripped(field, self._reply.raw[opener.end() if opener else start : end])
+
+    # text: the markup before it tells whose it is
+
+    def _content(self, explicit: bool) -> Field | None:
+        contents = [field for field in self._fields.values() if field.kind == "content"]
+        return next((field for field in contents if field.is_implicit is not explicit), None)
+
+    def _is_explicit(self, start: int, end: int, before: bool) -> bool:
+        """Does what follows some markup stand between the delimiters of a content field?"""
+        field = self._content(True)
+        if field is None:
+            return False
+        last = max([m.end() for m in self._finds(field, "open", start, end)], default=-1)
+        closed = max([m.end() for m in self._finds(field, "close", start, end)], default=-1)
+        return last > closed or (before and closed < 0)
+
+    def _finds(self, field: Field, side: str, start: int, end: int) -> Iterator[re.Match[str]]:
+        source = field.source(side) if side == "open" or field.is_closed else ""
+        return re.compile(source, re.DOTALL).finditer(self._reply.raw, start, end) if source else iter(())
+
+    # values
+
+    def _payload(self, field: Field, payload: Payload) -> Any:
+        match = re.compile(field.source("open"), re.DOTALL).match(self._reply.raw, payload.span[0])
+        captures = match.groupdict() if match is not None else {}
+        try:
+            value = read_value(field.parser, field.args, payload.data)
+            if field.transform is None:
+                return value
+            if not field.is_each:
+                return filled(field.transform, {**captures, "content": value})
+            return [filled(field.transform, {**captures, **item}) for item in _objects(value)]
+        except (LookupError, TypeError, ValueError) as error:
+            self._fail(field.key, str(error))
+
+    def _call(self, field: Field, call: ToolCall) -> Any:
+        """One call: the template's own names in place of ours."""
+        if field.has_name:
+            arguments = {**deepcopy(call.arguments), **self._typed(field, call)}
+            return (
+                arguments
+                if field.transform is None
+                else filled(field.transform, {"name": call.name, "content": arguments})
+            )
+        value = self._written(field, call)
+        if field.transform is None:
+            return value
+        try:
+            return filled(field.transform, value if field.is_each else {"content": value})
+        except LookupError as error:
+            self._fail(field.key, str(error))
+
+    def _typed(self, field: Field, call: ToolCall) -> dict[str, Any]:
+        """The arguments to which the template's own parser gives a type where the tool's schema asks for text."""
+        with suppress(LookupError, TypeError, ValueError):
+            read = read_value(field.parser, field.args, self._reply.raw[slice(*call.span)])
+            if isinstance(read, dict):
+                pairs = cast("dict[str, Any]", read).items()
+                return {k: v for k, v in pairs if isinstance(call.arguments.get(k), str) and not isinstance(v, str)}
+        return {}
+
+    def _written(self, field: Field, call: ToolCall) -> dict[str, Any]:
+        """The object that a call was written as, with the name and the arguments as they were read."""
+        paths = self._template.shape(field)
+        name, arguments = [path if field.is_each else path[1:] for path in paths] if paths[0] else (["name"], [])
+        read = read_json(self._reply.raw[slice(*call.span)]).values
+        value = next((cast("dict[str, Any]", part) for part in read if isinstance(part, dict)), dict[str, Any]())
+        if not arguments:
+            arguments = [next((key for key in ("arguments", "parameters", "args") if key in value), "arguments")]
+        for path, part in ((name, call.name), (arguments, deepcopy(call.arguments))):
+            holder = value
+            for key in path[:-1]:
+                holder[key] = holder[key] if isinstance(holder.get(key), dict) else {}
+                holder = holder[key]
+            holder[path[-1]] = part
+        return value
+
+    def _one(self, field: Field, found: list[tuple[Any, Span]]) -> Any:
+        """The value of a field that came once or several times."""
+        values, join, repeats = [value for value, _ in found], field.data.get("join"), field.data.get("repeats")
+        if join is not None:
+            return join.join(values)
+        if field.parser == "text" and field.transform is None and not repeats:
+            return "\n\n".join(values) if field.kind == "thinking" else self._apart(found)
+        is_list = repeats or len(values) > 1 or (field.kind == "tool_calls" and field.is_each)
+        return values if is_list else values[0]
+
+    def _apart(self, found: list[tuple[str, Span]]) -> str:
+        """Texts as one, kept apart where white space kept them apart."""
+        text, end = "", 0
+        for piece, span in found:
+            text += (gap(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
+            end = span[1]
+        return text
+
+
+def _read(turn: str, name: str, tools: Any, finish_reason: str | None) -> Reply:
+    """The reply that a message is made of: one without errors."""
+    try:
+        return parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
+    except ResponseError as error:
+        raise MessageError("", error.diagnostic.message, error.reply) from error
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """What `transform_each` goes through. Raises ValueError for what is no list of objects."""
+    if not isinstance(value, list):
+        raise ValueError("it is no list")
+    for item in cast("list[Any]", value):
+        if not isinstance(item, dict):
+            raise ValueError("what it lists is no object")
+    return cast("list[dict[str, Any]]", value)
+
+
+def _stripped(field: Field, text: str) -> str:
+    return text.strip() if field.is_stripped else text

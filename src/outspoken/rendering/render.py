@@ -1,0 +1,260 @@
+"""Calls back to text, in a format's own spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from outspoken.actions.codec import action_arguments, in_space, meant_by
+from outspoken.actions.mapping import PARTS
+from outspoken.grammar import registry
+from outspoken.grammar.header import Header
+from outspoken.grammar.template_patterns import written
+from outspoken.notations.coerce import to_json
+from outspoken.notations.tools import Tools
+from outspoken.results.actions.union import BaseAction
+from outspoken.results.errors import RenderError
+from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
+
+from .writer import Wanted, renumbered, write
+
+if TYPE_CHECKING:
+    from outspoken.results.geometry import Screen, Space
+
+
+def render(
+    what: Any, format: str, *, tools: Any = None, coordinates: Space | None = None, screen: Screen | None = None
+) -> str:
+    """Write calls, or a whole reply, as the format's models write them.
+
+    `what` is a Reply, one of its segments or a list of them, or of dicts with `name` and `arguments`. What is written
+    is read back and compared: a value that the format cannot carry (a string that holds the format's own closing
+    marker, where it has no escapes) raises RenderError, and so does a segment for which the format has no words.
+    Formats that write arguments as bare text rely on the tools' schemas to tell `"5"` from `5`; where `tools` is not
+    given, the schemas are taken from the values. Ids are written where the format has a place for them.
+
+    GUI actions are written in the format's own words, with points in its own space or in `coordinates`; where they are
+    in another one, that takes the `screen`. What an action says and the format has no words for raises RenderError;
+    what the model said of the action (its reasoning, how sure it is) is left out there.
+    """
+    name = registry.resolve(format)
+    tables = registry.automaton(name).tables
+    header = tables.header
+    segments = [_placed(segment, header, coordinates, screen) for segment in _segments(what)]
+    kinds = {kind for kinds in tables.frames for kind in kinds.split()}
+    # where actions may be either, they are calls, unless that cannot be written
+    ways = [acts for acts in (False, True) if ("action" if acts else "tool_call") in kinds] or [False]
+    if not any(isinstance(segment, BaseAction) for segment in segments):
+        del ways[1:]
+    known = Tools.of(tools) or _typed(segments)
+    refused: list[RenderError] = []
+    for acts in ways:
+        for attempt in _attempts(_all_wanted(segments, header, acts=acts), header):
+            try:
+                return _written(name, segments, attempt, known, coordinates)
+            except RenderError as error:
+                refused.append(error)
+    raise refused[0]
+
+
+def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of all segments."""
+    wanted: list[Wanted] = []
+    for segment in segments:
+        acted = isinstance(segment, BaseAction)
+        for item in _acted(segment, header, acts=acts) if acted else [_wanted(segment, header)]:
+            wanted.append(
+                renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
+            )
+    return wanted
+
+
+def _acted(action: BaseAction, header: Header, *, acts: bool) -> list[Wanted]:
+    """What is to be written of an action; of one that holds others, its beginning, those, and its end."""
+    named = action_arguments(header, action)
+    if named is None:
+        raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
+    parts: list[BaseAction] = named[1].pop(PARTS, [])
+    kind, id_ = ("action", None) if acts else ("tool_call", action.id)
+    arguments, text = tuple(named[1].items()), to_json(named[1])
+    whole = Wanted(kind, "", named[0], id_, 0, arguments, text, spelled=header.written, encloses=bool(parts))
+    inner = [item for part in parts for item in _acted(part, header, acts=acts)]
+    return [whole, *inner, Wanted(kind)] if parts else [whole]
+
+
+def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:
+    """A segment with its points in the space of the format. Raises RenderError."""
+    if not isinstance(segment, BaseAction):
+        return segment
+    try:
+        return in_space(segment, coordinates or cast("Space", header.space), screen)
+    except ValueError as error:
+        raise RenderError(f"`{header.format}` cannot say where `{segment.name}` is: {error}") from error
+
+
+def _attempts(wanted: list[Wanted], header: Header) -> Iterator[list[Wanted]]:
+    """The ways to say what is wanted: as the format does, and others for what cannot be said so."""
+    yield wanted
+    if header.opened and wanted and wanted[0].kind != "think":
+        # what the prompt opened may be reasoning, which then has to be closed first
+        yield [Wanted("think"), *wanted]
+    if any(item.spelled != "json" and item.arguments for item in wanted):
+        # where a string is admitted, too, only JSON's own words are read as what they are
+        yield [replace(item, spelled="json") for item in wanted]
+    if any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
+        yield [replace(item, padded=True) for item in wanted]
+
+
+def _written(
+    name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None, coordinates: Space | None
+) -> str:
+    """The text of what is wanted, once it was read back. Raises RenderError."""
+    automaton = registry.automaton(name)
+    text = write(automaton, tuple(wanted))
+    if text is None:
+        raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
+    if wanted and not (wanted[0].kind == "text" and text.startswith(wanted[0].text)):
+        text = text.removeprefix(automaton.tables.header.opened)
+        if wanted[0].kind != "text":
+            text = text.lstrip("\n")
+    _compare(text, name, segments, tools, coordinates)
+    return text
+
+
+def _segments(what: Any) -> list[Any]:
+    if isinstance(what, Reply):
+        return list(what.segments)
+    if isinstance(what, (Mapping, Text, Reasoning, ToolCall, Payload, JsonValue, BaseAction)):
+        return [_segment(what)]
+    if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
+        return [_segment(part) for part in cast("Iterable[Any]", what)]
+    raise TypeError(
+        f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}"
+    )
+
+
+def _segment(part: Any) -> Any:
+    if not isinstance(part, Mapping):
+        return part
+    call = cast("Mapping[str, Any]", part)
+    if not isinstance(call.get("name"), str) or not isinstance(call.get("arguments", {}), Mapping):
+        raise TypeError("a call to render is a dict with `name`, a string, and `arguments`, a dict")
+    arguments: dict[str, Any] = dict(call.get("arguments", {}))
+    return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
+
+
+def _wanted(segment: Any, header: Header) -> Wanted:
+    if isinstance(segment, Text):
+        return Wanted("text", text=segment.text)
+    if isinstance(segment, Reasoning):
+        return Wanted("think", text=segment.text)
+    if isinstance(segment, ToolCall):
+        arguments = tuple(segment.arguments.items())
+        text = segment.arguments_text if _is_text_of(segment) else to_json(segment.arguments)
+        if header.indent and text == to_json(segment.arguments):
+            text = json.dumps(segment.arguments, ensure_ascii=False, indent=4).replace("\n", "\n" + " " * header.indent)
+        return Wanted(
+            "tool_call", "", segment.name, segment.id, 0, arguments, arguments_text=text, spelled=header.written
+        )
+    if isinstance(segment, Payload):
+        source = header.payloads.get(segment.type)
+        name = segment.type.upper() if source is None else written(source) or ""
+        return Wanted("payload", name=name, data=segment.data)
+    if isinstance(segment, JsonValue):
+        return Wanted("text", text=segment.raw)
+    raise TypeError(f"render cannot write a {type(segment).__name__}")
+
+
+def _is_text_of(call: ToolCall) -> bool:
+    """Is the call's arguments text the text of its arguments? It need not be, in a call made by hand."""
+    try:
+        return json.loads(call.arguments_text) == call.arguments
+    except ValueError:
+        return False
+
+
+def _typed(segments: list[Any]) -> Tools | None:
+    """Tools whose schemas say of every argument, and of what it holds, what type it has."""
+    schemas: dict[str, dict[str, Any]] = {}
+    for call in segments:
+        if isinstance(call, ToolCall):
+            _describe(call.arguments, schemas.setdefault(call.name, {}))
+    listed = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
+    return Tools.of(listed) if listed else None
+
+
+_KINDS: dict[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def _describe(value: Any, schema: dict[str, Any]) -> None:
+    """Let a schema admit a value, too."""
+    kind = _KINDS.get(cast("type[Any]", type(value)), "null")
+    types: list[str] = schema.setdefault("type", [])
+    if kind not in types:
+        types.append(kind)
+    if kind == "object":
+        for key, inner in value.items():
+            _describe(inner, schema.setdefault("properties", {}).setdefault(key, {}))
+    elif kind == "array":
+        for inner in value:
+            _describe(inner, schema.setdefault("items", {}))
+
+
+def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coordinates: Space | None) -> None:
+    """Read back what was written. Raises RenderError where it does not say the same."""
+    from outspoken.parsing.functions import parse
+
+    reply = parse(text, name, tools=tools, coordinates=coordinates)
+    read = _merged([_essence(s) for s in reply.segments])
+    meant = _merged([_essence(s) for s in segments])
+    if read != meant:
+        at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
+        part = _differing(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
+        raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
+
+
+def _differing(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
+    """What of a segment was read as something else."""
+    if meant[0] != "tool_call":
+        return {"text": "a text", "think": "a reasoning", "payload": "a payload"}.get(meant[0], "an action")
+    keys = [key for key in meant[2] if read[:2] == meant[:2] and read[2].get(key, read) != meant[2][key]]
+    call = f"the call of `{meant[1]}`"
+    return f"{' and '.join([f'`{key}`' for key in keys[:3]])} of {call}" if keys else call
+
+
+def _essence(segment: Any) -> tuple[Any, ...]:
+    """What a segment says, without where it stands."""
+    if isinstance(segment, Text):
+        return "text", segment.text
+    if isinstance(segment, JsonValue):
+        return "text", segment.raw
+    if isinstance(segment, Reasoning):
+        return "think", segment.text.strip()
+    if isinstance(segment, ToolCall):
+        return "tool_call", segment.name, segment.arguments
+    if isinstance(segment, Payload):
+        return "payload", segment.type, segment.data
+    return "action", meant_by(segment)
+
+
+def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Neighbouring texts as one, without the white space at its ends, and without empty ones."""
+    merged: list[tuple[Any, ...]] = []
+    for essence in essences:
+        if essence[0] == "text" and merged and merged[-1][0] == "text":
+            merged[-1] = ("text", merged[-1][1] + essence[1])
+        else:
+            merged.append(essence)
+    stripped = [("text", e[1].strip()) if e[0] == "text" else e for e in merged]
+    return [e for e in stripped if e != ("text", "")]
+
+
+def _listing(segments: list[Any]) -> str:
+    names = [
+        f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments
+    ]
+    return " and ".join(names[:3]) or "nothing"

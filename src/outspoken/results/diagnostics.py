@@ -1,0 +1,73 @@
+"""What was noticed while reading: diagnostics, and the repairs that made damaged text readable."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Severity = Literal["error", "warning", "note"]
+
+_MODEL = ConfigDict(frozen=True, defer_build=True)
+
+
+class Repair(BaseModel):
+    """One recorded change that made damaged text readable.
+
+    `before` stood at `span` of the raw text and `after` was read in its place. `rung` says how much was guessed:
+    "notation" (one reading only), "structure", "strings", "heuristic"; "markup" is a marker of the format. `path`
+    leads to the value, by keys and by indexes from 0. `line` and `column` count from 1.
+    """
+
+    model_config = _MODEL
+
+    code: str
+    rung: str
+    span: tuple[int, int]
+    path: tuple[str | int, ...] = ()
+    before: str
+    after: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column} {self.code} ({self.rung}): {self.before!r} read as {self.after!r}"
+
+
+class Diagnostic(BaseModel):
+    """One thing that the reader of a response should know, with its place.
+
+    `code` is stable: codes are added, never renamed. `line` and `column` count from 1, `span` is in characters.
+    `severity` is "error" where something is missing or untrusted, "warning" where it is complete but edited or odd.
+    """
+
+    model_config = _MODEL
+
+    code: str
+    message: str
+    span: tuple[int, int]
+    severity: Severity = "error"
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+    format: str | None = None
+    line: int = 1
+    column: int = 1
+    excerpt: str = Field(default="", repr=False)
+    excerpt_start: int = Field(default=0, repr=False)
+
+    def __str__(self) -> str:
+        from .snippet import visible
+
+        return f"{self.format or 'text'}:{self.line}:{self.column} {self.code}: {visible(self.message)}"
+
+    def frame(self) -> str:
+        """The diagnostic drawn for a person: the line of the text it speaks of, with carets under the place."""
+        from .snippet import draw
+
+        return draw(self)
+
+    def model_post_init(self, context: Any, /) -> None:
+        start, end = self.span
+        if start > end:
+            raise ValueError(f"span {self.span} ends before it starts")

@@ -1,0 +1,62 @@
+"""The actions that a JSON string of a response holds, and the interface of what reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, Protocol
+
+from outspoken.results.edits import Cap
+from outspoken.results.pending_diagnostics import Note
+from outspoken.results.replies import Reply, Status
+from outspoken.results.settings import Settings
+
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
+)
+
+
+class EmbeddedActions(NamedTuple):
+    """The actions of a string, and their diagnostics. All spans are offsets in the text round the string."""
+
+    actions: list[Any]
+    notes: list[Note]
+    status: Status
+
+
+class ReadEmbedded(Protocol):
+    """Reads the value of a JSON string, `text`, as a response of a format.
+
+    `raw` is the string as it is written, with its quotes, at the offset `start`.
+    """
+
+    def __call__(
+        self, format: str, text: str, raw: str, start: int, settings: Settings, cap: Cap
+    ) -> EmbeddedActions: ...
+
+
+def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:
+    """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `ReadEmbedded`."""
+    places = _places(text, raw)
+    notes: list[Note] = []
+    for said in reply.diagnostics:
+        span = (start + places[said.span[0]], start + places[said.span[1]])
+        notes.append(
+            Note(said.code, said.message, span, said.severity, said.format, said.label, said.notes, said.helps)
+        )
+    actions: list[Any] = []
+    for segment in reply.segments:
+        if segment.kind == "action":
+            begin, end = places[segment.span[0]], places[segment.span[1]]
+            update = {"span": (start + begin, start + end), "raw": raw[begin:end]}
+            actions.append(segment.model_copy(update=update))
+    return EmbeddedActions(actions, notes, reply.status)
+
+
+def _places(text: str, raw: str) -> list[int]:
+    """Where each character of a string stands in how it is written, and where its end does."""
+    inner = raw[1:-1]
+    found = list(_CHARACTER.finditer(inner))
+    if len(found) == len(text) and all(m[0] == char or m[0][0] == "\\" for m, char in zip(found, text, strict=True)):
+        return [1, *[match.end() + 1 for match in found]]
+    # it had to be repaired: about where
+    return [min(1 + place * len(inner) // max(len(text), 1), len(raw)) for place in range(len(text) + 1)]
