@@ -12,11 +12,14 @@ snapshots of all others in its file for unused. Update snapshots with Python 3.1
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import regex
 from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.amber import AmberSnapshotExtension
@@ -36,6 +39,15 @@ settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
 # The syrupy that Python 3.10 can have cannot write these files, so there is nothing to be said of writing them.
 collect_ignore = ["test_snapshots.py"] if sys.version_info < (3, 11) else []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Generator[None]:
+    """Compile each regular expression once in a process, however often the registry forgets its grammars."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (re, regex):
+            patch.setattr(module, "compile", cache(module.compile))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,7 @@ from outspoken import (
 from outspoken.detection.opener_index import Openers
 from outspoken.grammar import registry
 from tests.cases import CASES, FORMATS, Case, kin
+from tests.loops import by_format, every_case, in_one_item, sound_cases
 from tools.fuzz.broken import Broken
 from tools.fuzz.events import check_events
 from tools.fuzz.invariants import (
@@ -45,7 +46,6 @@ from tools.fuzz.invariants import (
 # Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
 # does not grow with the number of formats.
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
 
@@ -69,7 +69,7 @@ def test_everything_that_always_holds(case: Case) -> None:
 ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
 
 
-@pytest.mark.parametrize("case", [CASES[number] for number in ASKED_AGAIN], ids=str)
+@by_format([CASES[number] for number in ASKED_AGAIN])
 def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) -> None:
     check(case.text, how(case, "auto"))
 
@@ -145,7 +145,7 @@ def test_every_beginning(case: Case) -> None:
         assert [call for call in reply.tool_calls if call in complete] == complete, at
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "ok"], ids=str)
+@sound_cases
 def test_no_call_is_finished_before_its_end(case: Case) -> None:
     """What a stream has said of calls by some place holds for the whole text."""
     parser = case.parser()
@@ -171,7 +171,7 @@ def test_reply_has_a_schema() -> None:
 CALLING = [case for case in CASES if case.name in ("one_call", "two_calls") and case.format != "text"]
 
 
-@pytest.mark.parametrize("case", CALLING, ids=str)
+@by_format(CALLING)
 def test_format_is_detected(case: Case) -> None:
     found = case.parse(format="auto")
     named = case.parse()
@@ -262,7 +262,7 @@ def test_hostile_texts(format_: str) -> None:
         assert How(format_).stream(pieces(text, 7))[1] == reply, unit
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name == "one_call"], ids=str)
+@by_format([case for case in CASES if case.name == "one_call"])
 def test_openers_many_times(case: Case) -> None:
     """The first half of a text, again and again."""
     for name, times in ((case.format, 100), ("auto", 30)):
@@ -272,7 +272,7 @@ def test_openers_many_times(case: Case) -> None:
         assert How(name).stream(pieces(text, 7))[1] == reply
 
 
-@pytest.mark.parametrize("unit", ["<think>", '{"a": "', "[f(x='"])
+@in_one_item("unit", ["<think>", '{"a": "', "[f(x='"])
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_cost_grows_with_the_text(format_: str, unit: str) -> None:
     check_growth(unit, How(format_), 2_000)

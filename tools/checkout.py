@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from outspoken.grammar import registry
+from outspoken.grammar.sources import own_folder
 from outspoken.results.errors import UnknownFormatError
 
 TOP = Path(__file__).resolve().parents[1]
+
+_State = tuple[Path, int, dict[str, tuple[int, int]]]
+#: The grammars that are in use, and what their files were like then. Empty until grammars were chosen here.
+_IN_USE: list[_State] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +61,25 @@ class Checkout:
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Within, everything is parsed with the grammars of this checkout, as they are now."""
-        registry.use(self.grammars)
+        """Within, everything is parsed with the grammars of this checkout, as they are now.
+
+        If they are in use already and none of their files has changed, what was made of them is kept.
+        """
+        _use(self.grammars)
         try:
             yield
         finally:
-            registry.use(None)
+            _use(own_folder())
+
+
+def _use(folder: Path) -> None:
+    if [_state(folder)] != _IN_USE:
+        registry.use(folder)
+        _IN_USE[:] = [_state(folder)]
+
+
+def _state(folder: Path) -> _State:
+    """The files that are read as grammars, and which formats were added to them."""
+    folders = [folder, folder / "shared", folder / "compiled"]
+    files = [file for place in folders if place.is_dir() for file in os.scandir(place) if file.is_file()]
+    return folder, registry.edition(), {file.path: (file.stat().st_mtime_ns, file.stat().st_size) for file in files}
