@@ -72,7 +72,8 @@ def test_a_payload_of_ones_own_is_short() -> None:
 READ_IT = """
 import sys
 from pathlib import Path
-from outspoken import formats, parse, registry, render
+from outspoken import formats, parse, render
+from outspoken.grammar import registry
 registry.use(Path(sys.argv[1]))
 example = {info.name: info for info in formats()}[sys.argv[2]].example
 reply = parse(example, format=sys.argv[2])
