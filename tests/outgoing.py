@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.actions import Click
 from outspoken.providers.events import (
     Failed,
     Finished,
@@ -25,7 +26,6 @@ from outspoken.providers.events import (
 )
 from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
 from outspoken.results import events as said
-from outspoken.results.actions.pointer import Click
 from outspoken.results.geometry import Point
 from tests.cases import CASES, FORMATS
 

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from outspoken import Reply, load_format, parse, render
-from outspoken.actions.codec import action_arguments, make_action
-from outspoken.actions.mapping import mapping_of, meaning_of
-from outspoken.grammar.header import Header
-from outspoken.results.actions.union import (
+from outspoken.actions import (
     MODELS,
     Action,
     BaseAction,
@@ -25,6 +22,9 @@ from outspoken.results.actions.union import (
     Scroll,
     TypeText,
 )
+from outspoken.actions.codec import action_arguments, make_action
+from outspoken.actions.mapping import mapping_of, meaning_of
+from outspoken.grammar.header import Header
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
 

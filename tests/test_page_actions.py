@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse, parse_action, parse_actions, render
+from outspoken.actions import MODELS
 from outspoken.actions.codec import meant_by
-from outspoken.results.actions.union import MODELS
 from tests.cases import CASES, Case
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"

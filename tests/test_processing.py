@@ -27,7 +27,7 @@ from outspoken import (
     load_format,
     parse,
 )
-from outspoken.results.actions.control import NoOp
+from outspoken.actions import NoOp
 from tests.cases import CASES
 
 SOUND = '<tool_call>\n{"name": "lend", "arguments": {"book": "Emma", "days": 14}}\n</tool_call>'

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
-from outspoken.grammar.registry import automaton, header, names
-from outspoken.results.actions.union import (
+from outspoken.actions import (
     Batch,
     Click,
     Complete,
@@ -28,6 +27,7 @@ from outspoken.results.actions.union import (
     TypeText,
     Wait,
 )
+from outspoken.grammar.registry import automaton, header, names
 from tests.cases import CASES, Case
 
 CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, StreamParser, parse, render
-from outspoken.results.actions.union import (
+from outspoken.actions import (
     Click,
     Drag,
     LongPress,

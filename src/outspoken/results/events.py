@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from outspoken.results.actions.union import Action
-
+    from .actions.union import Action
     from .replies import Payload, Reply, ToolCall
 
 

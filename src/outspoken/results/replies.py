@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from .diagnostics import Diagnostic, Repair
 
 if TYPE_CHECKING:
-    from outspoken.results.actions.union import Action
+    from .actions.union import Action
 else:
 
     class _Action:
@@ -21,7 +21,7 @@ else:
 
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-            from outspoken.results.actions.union import Action
+            from .actions.union import Action
 
             return handler.generate_schema(Action)
 

@@ -1,4 +1,4 @@
-"""What all actions share, and how they name an element."""
+"""The base model of GUI actions, and references to elements."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Direction = Literal["up", "down", "left", "right"]
 
 
 class ElementRef(BaseModel):
-    """An element of the page or the screen, by whatever the model has to name it with.
+    """A reference to an element of a page or screen, in the terms that the model used.
 
-    `mark` is the number or letter that was drawn on it, `index` its place in a list, `id` what the page's own data call
-    it; `description` is words for it. `hash`, `kind` and `text` are what a caller's page says of it.
+    `mark` is the label drawn on the element in the screenshot, `index` its position in a list, `id` its identifier in
+    the page data, and `description` a phrase. `hash`, `kind` and `text` are filled in from the caller's page.
     """
 
     model_config = FROZEN
@@ -35,12 +35,12 @@ class ElementRef(BaseModel):
 
 
 class BaseAction(BaseModel):
-    """What all actions share.
+    """The fields that all actions share.
 
-    `name` is the model's own word for it, `raw` the text that it wrote, at `span` in the response, and `extra` holds
-    the arguments that no field took. `order` counts the actions of a response from 0, those that cannot be read too.
-    `id` is that of the tool call that the action was. `reasoning`, `intention`, `confidence` (0 to 1) and `sensitive`
-    are what the model says of this action, None where it says nothing. `metadata` is the caller's.
+    `name` is the model's own word for the action and `raw` the text it wrote, at `span` in the response. `extra` holds
+    the arguments that no field takes. `order` numbers the actions of a response from 0, invalid ones included. `id` is
+    the id of the tool call, if the action was one. `reasoning`, `intention`, `confidence` (0 to 1) and `sensitive` are
+    the model's remarks on this action, or None. `metadata` belongs to the caller.
     """
 
     model_config = FROZEN
@@ -61,12 +61,12 @@ class BaseAction(BaseModel):
     metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What is shown of it: the fields that say something."""
+        """The fields that differ from their defaults."""
         fields = type(self).model_fields
         for key, value in super().__repr_args__():
             if key is None or key not in fields or value != fields[key].get_default(call_default_factory=True):
                 yield key, value
 
 
-#: The fields of `BaseAction` that say where an action comes from, not what is to be done.
+#: The fields of `BaseAction` that describe where an action comes from, not what it does.
 PROVENANCE = frozenset({"kind", "name", "raw", "span", "status", "repairs", "extra", "id", "order", "metadata"})

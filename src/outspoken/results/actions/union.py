@@ -1,43 +1,74 @@
-"""The vocabulary of GUI actions: one typed action for what every computer-use model has a word of its own.
+"""`Action`: the union of all GUI actions, told apart by their `type`.
 
-`Action` is the union of all of them; `type` tells them apart. Which of a format's words means which, and where its
-fields are found, is data in the format's grammar (`mapping`).
+Each format's grammar maps the model's own words to these actions (`outspoken.actions.mapping`).
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
 from outspoken.results.geometry import Point
 
 from .base import PROVENANCE, BaseAction, ElementRef
-from .control import Answer, AskUser, Complete, Fail, NoOp, UnknownAction
-from .device import DeviceButton, OpenApp, OpenDevice
-from .element import DownloadFile, ListOptions, SelectOption, SetChecked, SetValue, UploadFile
-from .keyboard import KeyDown, KeyUp, PressKeys, TypeText
-from .navigation import CloseTab, GoBack, GoForward, Navigate, NewTab, Reload, Restart, SwitchTab, WebSearch
-from .observation import (
+from .control import (
+    Answer,
+    AskUser,
     CallLlm,
+    CloseTab,
+    Complete,
     CursorPosition,
+    DeviceButton,
     Extract,
+    Fail,
     FileOp,
     Find,
+    GoBack,
+    GoForward,
     Memorize,
+    Navigate,
+    NewTab,
+    NoOp,
+    OpenApp,
+    OpenDevice,
     Quote,
+    Reload,
+    Restart,
     RunCode,
     Screenshot,
     SetCells,
     SolveCaptcha,
+    SwitchTab,
+    UnknownAction,
     VerificationCode,
     Wait,
+    WebSearch,
 )
-from .pointer import Click, Drag, LongPress, MouseDown, MouseUp, Move, Scroll, Swipe
+from .input import (
+    Click,
+    DownloadFile,
+    Drag,
+    KeyDown,
+    KeyUp,
+    ListOptions,
+    LongPress,
+    MouseDown,
+    MouseUp,
+    Move,
+    PressKeys,
+    Scroll,
+    SelectOption,
+    SetChecked,
+    SetValue,
+    Swipe,
+    TypeText,
+    UploadFile,
+)
 
 
 class Batch(BaseAction):
-    """Several actions that the model wants done together, in order."""
+    """Several actions to run together, in order."""
 
     type: Literal["batch"] = "batch"
     actions: list[Action]
@@ -55,18 +86,9 @@ Action = Annotated[
     Field(discriminator="type"),
 ]  # fmt: skip
 
-_CLASSES: tuple[type[BaseAction], ...] = (
-    Click, LongPress, Move, MouseDown, MouseUp, Drag, Scroll, Swipe,
-    TypeText, PressKeys, KeyDown, KeyUp,
-    SelectOption, SetChecked, UploadFile, DownloadFile, ListOptions, SetValue,
-    Navigate, GoBack, GoForward, Reload, WebSearch, NewTab, SwitchTab, CloseTab, Restart,
-    DeviceButton, OpenApp, OpenDevice,
-    Screenshot, CursorPosition, Wait, Extract, Find, Memorize, Quote, RunCode, CallLlm, SetCells, FileOp,
-    SolveCaptcha, VerificationCode,
-    Complete, Answer, Fail, AskUser, NoOp, Batch, UnknownAction,
-)  # fmt: skip
+_CLASSES: tuple[type[BaseAction], ...] = get_args(get_args(Action)[0])
 
-#: The models by their `type`.
+#: The action models by `type`.
 MODELS: dict[str, type[BaseAction]] = {model.model_fields["type"].default: model for model in _CLASSES}
 
 __all__ = [

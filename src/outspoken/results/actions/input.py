@@ -1,0 +1,217 @@
+"""Actions on a target on the screen: mouse, touch, keyboard and form elements.
+
+Where an action has both a `point` and an `element`, either may name its target. Key names are lowercase (`enter`,
+`ctrl`, `page_down`); see `outspoken.actions.fields.key_name`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from outspoken.results.geometry import Point
+
+from .base import BaseAction, Button, Direction, ElementRef
+
+
+class Click(BaseAction):
+    """Click or tap, `clicks` times; without a target, at the current pointer position.
+
+    `hold_seconds` is how long the button stays pressed. `download` marks a click that downloads a file, `file_url` is
+    the file to choose in the dialog that the click opens, and `desired_state` is the state of a switch afterwards.
+    """
+
+    type: Literal["click"] = "click"
+    point: Point | None = None
+    element: ElementRef | None = None
+    button: Button = "left"
+    clicks: int = 1
+    modifiers: list[str] = Field(default_factory=list[str])
+    hold_seconds: float | None = None
+    download: bool | None = None
+    file_url: str | None = None
+    desired_state: str | None = None
+
+
+class LongPress(BaseAction):
+    """Press and hold for `seconds`, or for the default time of the device."""
+
+    type: Literal["long_press"] = "long_press"
+    point: Point | None = None
+    element: ElementRef | None = None
+    seconds: float | None = None
+
+
+class Move(BaseAction):
+    """Move the pointer to the target and hover for `hold_seconds`."""
+
+    type: Literal["move"] = "move"
+    point: Point | None = None
+    element: ElementRef | None = None
+    hold_seconds: float | None = None
+
+
+class MouseDown(BaseAction):
+    """Press a mouse button and keep it pressed."""
+
+    type: Literal["mouse_down"] = "mouse_down"
+    point: Point | None = None
+    button: Button = "left"
+
+
+class MouseUp(BaseAction):
+    """Release a mouse button."""
+
+    type: Literal["mouse_up"] = "mouse_up"
+    point: Point | None = None
+    button: Button = "left"
+
+
+class Drag(BaseAction):
+    """Press at `start`, move through `via`, release at `end`; without a start, from the current pointer position.
+
+    `select_text` marks a drag that selects text.
+    """
+
+    type: Literal["drag"] = "drag"
+    start: Point | None = None
+    end: Point | None = None
+    via: list[Point] = Field(default_factory=list[Point])
+    start_element: ElementRef | None = None
+    end_element: ElementRef | None = None
+    button: Button = "left"
+    modifiers: list[str] = Field(default_factory=list[str])
+    select_text: bool = False
+
+
+class Scroll(BaseAction):
+    """Scroll the target, or the page.
+
+    `direction` is the direction in which the view moves: "down" shows content further down. Use `amount` with
+    `direction`, or `dx` and `dy`, which are positive to the right and down; `unit` is the unit of all three.
+    """
+
+    type: Literal["scroll"] = "scroll"
+    point: Point | None = None
+    element: ElementRef | None = None
+    direction: Direction | None = None
+    dx: float | None = None
+    dy: float | None = None
+    amount: float | None = None
+    unit: Literal["px", "steps", "pages", "screen"] | None = None
+    modifiers: list[str] = Field(default_factory=list[str])
+
+
+class Swipe(BaseAction):
+    """Move a finger from `start` to `end`, or in a direction.
+
+    `direction` is the direction in which the finger moves: "up" shows content further down, unlike scrolling up.
+    """
+
+    type: Literal["swipe"] = "swipe"
+    start: Point | None = None
+    end: Point | None = None
+    direction: Direction | None = None
+    element: ElementRef | None = None
+    amount: float | None = None
+
+
+class TypeText(BaseAction):
+    """Type text into the target or the focused element.
+
+    `submit` presses Enter afterwards, and `clear` removes the existing text first; both are None if the model does not
+    say. `paste` pastes the text instead of typing it. In formats where a final line break means Enter, it sets
+    `submit` and is not part of `text`.
+    """
+
+    type: Literal["type_text"] = "type_text"
+    text: str
+    point: Point | None = None
+    element: ElementRef | None = None
+    clear: bool | None = None
+    submit: bool | None = None
+    paste: bool = False
+
+
+class PressKeys(BaseAction):
+    """Press keys: together ("chord"), one after the other ("sequence"), or down for `seconds` ("hold").
+
+    `modifiers` are keys held down meanwhile, in formats that list them separately.
+    """
+
+    type: Literal["press_keys"] = "press_keys"
+    keys: list[str]
+    mode: Literal["chord", "sequence", "hold"] = "chord"
+    repeat: int = 1
+    seconds: float | None = None
+    point: Point | None = None
+    modifiers: list[str] = Field(default_factory=list[str])
+
+
+class KeyDown(BaseAction):
+    """Press a key and keep it pressed."""
+
+    type: Literal["key_down"] = "key_down"
+    key: str
+
+
+class KeyUp(BaseAction):
+    """Release a key."""
+
+    type: Literal["key_up"] = "key_up"
+    key: str
+
+
+class SelectOption(BaseAction):
+    """Select an option by its label, its value or its position in the list (from 0)."""
+
+    type: Literal["select_option"] = "select_option"
+    point: Point | None = None
+    element: ElementRef | None = None
+    label: str | None = None
+    value: str | None = None
+    index: int | None = None
+
+
+class SetChecked(BaseAction):
+    """Check or uncheck a checkbox."""
+
+    type: Literal["set_checked"] = "set_checked"
+    element: ElementRef | None = None
+    point: Point | None = None
+    checked: bool
+
+
+class UploadFile(BaseAction):
+    """Upload the file at the path or URL `source` to a file input."""
+
+    type: Literal["upload_file"] = "upload_file"
+    element: ElementRef | None = None
+    point: Point | None = None
+    source: str
+
+
+class DownloadFile(BaseAction):
+    """Download a file."""
+
+    type: Literal["download_file"] = "download_file"
+    file_name: str | None = None
+    url: str | None = None
+    element: ElementRef | None = None
+
+
+class ListOptions(BaseAction):
+    """List the options of an element."""
+
+    type: Literal["list_options"] = "list_options"
+    element: ElementRef | None = None
+
+
+class SetValue(BaseAction):
+    """Set the value of an element."""
+
+    type: Literal["set_value"] = "set_value"
+    element: ElementRef | None = None
+    point: Point | None = None
+    value: str
