@@ -94,20 +94,20 @@ tool call 3-25: f
 
 ## Opening markers
 
-Each of these begins a segment of the format; what follows tells the formats that share one apart.
+Each of these markers starts a segment. If formats share a marker, the text after it decides.
 
-| marker | also opens |
+| marker | also starts |
 |---|---|
 | `"<call>"` | no other |
 
 ## Text and values
 
-- White space round reasoning belongs to the markup.
-- White space round text and bare values is kept.
-- A bare value has the type that the tool's schema says; without one, it is text.
-- Every prompt ends with `<|start|>\\n`, so no response begins with it.
-- Points are in the space `unit`.
-- Where a response is damaged, what the diagram shows at its end is read, too.
+- White space around reasoning belongs to the markup.
+- White space around text and bare values is kept.
+- The tool's schema defines the type of a bare value. Without one, it is text.
+- Every prompt ends with `<|start|>\\n`, so responses omit it.
+- Points use the coordinate space `unit`.
+- The last part of the diagram is read only in damaged responses.
 
 ## Actions
 
@@ -118,7 +118,7 @@ Each of these begins a segment of the format; what follows tells the formats tha
 ## Corpus
 
 [`tests/corpus/tiny`](../../../tests/corpus/tiny) holds these responses, and
-[`tiny.ambr`](../../../snapshots/test_formats/tiny.ambr) what each is read as.
+[`tiny.ambr`](../../../snapshots/test_formats/tiny.ambr) their results.
 
 - 2 sound: `one_call`, `two_calls`
 - 0 damaged: none

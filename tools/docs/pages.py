@@ -24,21 +24,21 @@ _NAMED = 12
 
 #: What a format says in its header, as a sentence.
 _VALUES = {
-    "json": "A bare value has the type that the tool's schema says; without one, it is JSON if it is JSON, else text.",
-    "text": "A bare value has the type that the tool's schema says; without one, it is text.",
+    "json": "The tool's schema defines the type of a bare value. Without one, it is JSON if valid, else text.",
+    "text": "The tool's schema defines the type of a bare value. Without one, it is text.",
 }
 
 _INDEX = """\
 # Formats
 
-A page for each format: what it looks like, what is read in it, and its syntax as a diagram.
+One page per format: an example, its markers, and its syntax as a diagram.
 
 {table}
 
-In the diagrams, a box with round corners is text of the response: with a full line, a marker as it is written (`⏎` is a
-line break, `␣` a space); with a dashed line, a marker that is read and never written, as a regular expression; with a
-thick line, free text, a name, or a value in another notation. A box with square corners is another rule. Colours say
-what becomes of it: reasoning, a call, an action, a payload, a JSON value.
+In the diagrams, a box with round corners is text of the response. A solid line is a marker as it is written (`⏎` is a
+line break, `␣` a space). A dashed line is a regular expression for a marker that is only read. A thick line is free
+text, a name or an embedded value. A box with square corners is another rule. Its colour shows the result: reasoning, a
+call, an action, a payload or a JSON value.
 """
 
 
@@ -108,7 +108,7 @@ def _markers(syntax: Syntax, checkout: Checkout) -> Iterator[str]:
     own = [marker for marker in every if marker not in common] or every
     yield table(("marker", "written", "read"), [_marker(marker) for marker in own])
     if len(own) < len(every):
-        yield f"Reasoning tags and code samples that are not listed are those of [plain text](../{PLAIN}/README.md)."
+        yield f"All other reasoning tags and code samples are those of [plain text](../{PLAIN}/README.md)."
 
 
 def _marker(marker: Marker) -> tuple[str, str, str]:
@@ -131,8 +131,8 @@ def _openers(name: str, syntax: Syntax) -> Iterator[str]:
             shown = _written(terminal.canonical.strip()) if terminal.canonical else codes(spelled[terminal.regex].read)
             rows.append((shown, links(found.names(number) - {name, PLAIN})))
     if rows:
-        yield "Each of these begins a segment of the format; what follows tells the formats that share one apart."
-        yield table(("marker", "also opens"), rows)
+        yield "Each of these markers starts a segment. If formats share a marker, the text after it decides."
+        yield table(("marker", "also starts"), rows)
 
 
 def links(names: Iterable[str]) -> str:
@@ -147,17 +147,17 @@ def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:
     round_ = {"text": "text", "reasoning": "reasoning", **({"value": "bare values"} if bare else {})}
     trimmed = [shown for what, shown in round_.items() if what in header.trim]
     kept = [shown for what, shown in round_.items() if what not in header.trim]
-    lines = [f"White space round {_listed(trimmed)} belongs to the markup."] * bool(trimmed)
-    lines += [f"White space round {_listed(kept)} is kept."] * bool(kept)
+    lines = [f"White space around {_listed(trimmed)} belongs to the markup."] * bool(trimmed)
+    lines += [f"White space around {_listed(kept)} is kept."] * bool(kept)
     lines += [_VALUES[header.values]] * bare
     if registry.tables(name).ignore:
-        lines.append("White space may stand between markers.")
+        lines.append("White space is allowed between markers.")
     if header.opened:
-        lines.append(f"Every prompt ends with {code(header.opened)}, so no response begins with it.")
+        lines.append(f"Every prompt ends with {code(header.opened)}, so responses omit it.")
     if header.actions:
-        lines.append(f"Points are in the space {code(header.space)}.")
+        lines.append(f"Points use the coordinate space {code(header.space)}.")
     if syntax.damaged:
-        lines.append("Where a response is damaged, what the diagram shows at its end is read, too.")
+        lines.append("The last part of the diagram is read only in damaged responses.")
     yield "\n".join([f"- {line}" for line in lines])
 
 
@@ -177,7 +177,7 @@ def _corpus(name: str, checkout: Checkout) -> Iterator[str]:
     to_top = "../../.."
     yield (
         f"[`tests/corpus/{name}`]({to_top}/tests/corpus/{name}) holds these responses, and\n"
-        f"[`{name}.ambr`]({to_top}/snapshots/test_formats/{name}.ambr) what each is read as."
+        f"[`{name}.ambr`]({to_top}/snapshots/test_formats/{name}.ambr) their results."
     )
     titles = dict(zip(KINDS, ("sound", "damaged"), strict=True))
     listed = {kind: [case.name for case in found if case.kind == kind] for kind in KINDS}
