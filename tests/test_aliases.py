@@ -8,6 +8,7 @@ import pytest
 
 from outspoken import Reasoning, Text, parse, render
 from outspoken.grammar import registry
+from tests.loops import in_one_item
 
 #: The parsers of calls of vLLM 0.33.0, but for `hf`, which reads what a checkpoint says.
 VLLM_CALLS = """
@@ -61,7 +62,7 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@in_one_item("name", CALLS)
 def test_parsers_of_calls(name: str) -> None:
     format_ = registry.resolve(name)
     example = registry.header(format_).example
@@ -70,7 +71,7 @@ def test_parsers_of_calls(name: str) -> None:
     assert reply.tool_calls, "the format has no calls"
 
 
-@pytest.mark.parametrize("name", REASONING)
+@in_one_item("name", REASONING)
 def test_parsers_of_reasoning(name: str) -> None:
     made = [Reasoning(text="The pier is asked for.", span=(0, 0)), Text(text="Pier two.", span=(0, 0))]
     reply = parse(render(made, name), name)

@@ -18,6 +18,7 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path, grammars_folder, names, tables
 from outspoken.grammar.sources import is_current, sources
 from outspoken.grammar.tables import VERSION, Tables
+from tests.loops import in_one_item
 from tools import compile as compiler
 
 NAMES = names()
@@ -76,7 +77,7 @@ def test_what_is_compiled_is_what_is_read(name: str) -> None:
     assert tables(name) == made
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_one_item("name", NAMES)
 def test_a_compiled_grammar_knows_its_files(name: str) -> None:
     path = grammars_folder() / f"{name}.lark"
     recorded = sources(path)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 import outspoken
 from outspoken import Diagnostic, PayloadRegistry, PayloadType, Settings, parse
 from outspoken.results.pending_diagnostics import MARKUP
+from tests.loops import in_one_item
 
 QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
 
@@ -149,12 +148,12 @@ def given(code: str) -> Diagnostic:
     return found
 
 
-@pytest.mark.parametrize("code", MESSAGES)
+@in_one_item("code", MESSAGES)
 def test_a_message(code: str) -> None:
     assert str(given(code)) == MESSAGES[code][2]
 
 
-@pytest.mark.parametrize("code", MESSAGES)
+@in_one_item("code", MESSAGES)
 def test_a_frame_begins_with_the_message_and_shows_the_place(code: str) -> None:
     found = given(code)
     lines = found.frame().splitlines()

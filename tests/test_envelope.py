@@ -14,6 +14,7 @@ import pytest
 
 from outspoken import Done, parse, stream
 from outspoken.results.envelope import PLACEHOLDER
+from tests.loops import in_one_item
 
 
 def envelope(text: str, tools: Any = None) -> dict[str, Any]:
@@ -217,7 +218,7 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", RIGHT)
+@in_one_item("case", RIGHT)
 def test_what_is_easily_got_wrong(case: str) -> None:
     text, expected = RIGHT[case]
     assert envelope(text) == expected

@@ -17,6 +17,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
 from outspoken.notations.coerce import to_json
 from tests.cases import CASES, FORMATS
+from tests.loops import in_one_item
 from tools.checkout import Checkout
 from tools.fuzz import values
 from tools.fuzz.generate import Generator, Response
@@ -111,7 +112,7 @@ def _any_state(step: Step) -> Step:
     return Step(0, step.terminal)
 
 
-@every_format
+@in_one_item("format_", FORMATS)
 def test_every_terminal_has_a_place(format_: str) -> None:
     """The steps of the map speak of all terminals that the strict grammar uses."""
     automaton = registry.automaton(format_)
@@ -154,7 +155,7 @@ def test_the_same_seed_gives_the_same_response(format_: str) -> None:
     assert made(format_, 8) == made(format_, 8)
 
 
-@every_format
+@in_one_item("format_", FORMATS)
 def test_responses_differ(format_: str) -> None:
     found = responses(format_)
     assert len({response.text for response in found}) >= (20 if format_ in LOOKING_AHEAD else 34)
@@ -305,7 +306,7 @@ def test_samples_match_the_pattern(pattern: str) -> None:
     assert taken == branches(pattern)
 
 
-@every_format
+@in_one_item("format_", FORMATS)
 def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
     """Without their look-arounds, which depend on what stands round them."""
     sampler = Sampler(Random(format_))

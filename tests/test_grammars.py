@@ -12,6 +12,7 @@ import outspoken
 from outspoken import formats
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import read_header
+from tests.loops import in_one_item
 from tools.check import check_shared, findings
 from tools.checkout import Checkout
 
@@ -52,7 +53,7 @@ def strings(tree: ast.AST) -> Iterator[ast.Constant]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@in_one_item("path", SOURCES)
 def test_no_format_is_named_in_python(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
     for node in strings(tree):

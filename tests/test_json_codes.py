@@ -10,6 +10,7 @@ import pytest
 from outspoken.json.read import read_json
 from outspoken.json.repair import mend
 from outspoken.results.edits import CAPS, CODES, NOTES, RUNGS, Effort
+from tests.loops import in_one_item
 
 #: a code, a text, what it says
 CASES: list[tuple[str, str, Any]] = [
@@ -73,7 +74,7 @@ CUT: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "text", "value"), CASES, ids=[f"{i}-{c[0]}" for i, c in enumerate(CASES)])
+@in_one_item("code, text, value", CASES)
 def test_damage(code: str, text: str, value: Any) -> None:
     reading = read_json(text)
     assert reading.values == (value,)
@@ -179,7 +180,7 @@ MESSAGES: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "text", "message"), MESSAGES, ids=[row[0] for row in MESSAGES])
+@in_one_item("code, text, message", MESSAGES)
 def test_message(code: str, text: str, message: str) -> None:
     assert message in [str(note) for note in read_json(text).diagnostics if note.code == code]
 

@@ -16,6 +16,7 @@ from outspoken.parsing.session import Reading
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
+from tests.loops import in_one_item
 from tools.fuzz.invariants import How, cost
 from tools.fuzz.mutate import Mutator
 
@@ -81,7 +82,7 @@ def test_changed_texts_are_read_alike(format_: str) -> None:
         assert found is None or found == by_machine(text, "auto", tools), text
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@in_one_item("format_", FORMATS)
 def test_the_example_is_read_by_a_lane(format_: str) -> None:
     example = registry.header(format_).example
     found = reader.read(example, format_, None, None, DEFAULT)

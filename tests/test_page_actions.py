@@ -12,6 +12,7 @@ from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse
 from outspoken.actions import MODELS
 from outspoken.actions.codec import meant_by
 from tests.cases import CASES, Case
+from tests.loops import in_one_item
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -321,7 +322,7 @@ def test_addresses_that_are_refused(url: str) -> None:
 # what mappings say
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.format in ("skyvern", "browser_use", "surfer_h")], ids=str)
+@in_one_item("case", [c for c in CASES if c.format in ("skyvern", "browser_use", "surfer_h")])
 def test_actions_are_written_and_read_again(case: Case) -> None:
     reply = case.parse()
     for action in reply.actions:

@@ -9,6 +9,7 @@ import pytest
 
 from outspoken import PayloadRegistry, PayloadType, Settings
 from outspoken.payloads import Options
+from tests.loops import in_one_item
 from tests.payload_streams import read
 
 REGISTRY = PayloadRegistry(
@@ -215,9 +216,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "case", [case for _, case in CASES], ids=[f"{group}-{case.name.replace(' ', '_')}" for group, case in CASES]
-)
+@in_one_item("case", [case for _, case in CASES])
 def test_a_response(case: Case) -> None:
     reply = read(REGISTRY, case.text, case.page, options=case.options)
     assert reply.to_message()["message"] == reply.text == case.message

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from outspoken import Box, Point, Screen, Settings, parse
 from outspoken.actions.fields import Misfit, read_point
 from outspoken.results.geometry import SPACES, Space, smart_resize
+from tests.loops import in_one_item
 
 PLACED = [space for space in SPACES if space not in ("mark", "desc")]
 SIDES = st.integers(32, 6000)
@@ -142,7 +143,7 @@ VALUES: list[tuple[Any, tuple[float, ...] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "numbers"), VALUES, ids=[str(value)[:30] for value, _ in VALUES])
+@in_one_item("value, numbers", VALUES)
 def test_what_is_a_point(value: Any, numbers: tuple[float, ...] | None) -> None:
     if numbers is None:
         with pytest.raises(Misfit, match="needs a point or a box in `at`: 2 or 4 numbers"):

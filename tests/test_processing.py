@@ -29,6 +29,7 @@ from outspoken import (
 )
 from outspoken.actions import NoOp
 from tests.cases import CASES
+from tests.loops import in_one_item
 
 SOUND = '<tool_call>\n{"name": "lend", "arguments": {"book": "Emma", "days": 14}}\n</tool_call>'
 COMMA = SOUND.replace("14}", "14,}")
@@ -106,7 +107,7 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WAYS)
+@in_one_item("name", WAYS)
 def test_a_response_goes_its_way(name: str) -> None:
     case = WAYS[name]
     found = processed(case.text, expect=case.expect)

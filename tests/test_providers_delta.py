@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from outspoken import LLMResponseParser, ParsedDelta
+from tests.loops import in_one_item
 
 
 def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
@@ -19,9 +20,9 @@ def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
     return thinking, shown
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
-@pytest.mark.parametrize(
-    ("text", "thinking", "shown"),
+@in_one_item("size", [1, 2, 3, 5, 7, 100])
+@in_one_item(
+    "text, thinking, shown",
     [
         ("<|im_start|>thinking分析中...<|im_end|>回复内容", "分析中...", "回复内容"),
         ("<think>思考内容</think>回复内容", "思考内容", "回复内容"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from outspoken.json.scanner import NotJson
 from outspoken.notations.python_literals import PythonScanner, decode, read_at
+from tests.loops import in_one_item
 from tools.fuzz.invariants import calls_in
 
 DEPTH = 8
@@ -180,7 +181,7 @@ def by_scanner(text: str, pos: int) -> tuple[Any, int] | None:
         return None
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES)
+@in_one_item("text, value", VALUES)
 def test_values(text: str, value: Any) -> None:
     found = decode(text, DEPTH)
     assert found == value
@@ -188,16 +189,16 @@ def test_values(text: str, value: Any) -> None:
     assert decode(f"\t{text} \n", DEPTH) == value
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES)
-@pytest.mark.parametrize("after", ["", ",", ")", "]", "}", "\n", "\r\n", ", b='x')"])
-@pytest.mark.parametrize("blank", ["", " \t"])
+@in_one_item("text, value", VALUES)
+@in_one_item("after", ["", ",", ")", "]", "}", "\n", "\r\n", ", b='x')"])
+@in_one_item("blank", ["", " \t"])
 def test_values_inside_a_text(text: str, value: Any, after: str, blank: str) -> None:
     whole = f"f(a={text}{blank}{after}"
     assert read_at(whole, 4, DEPTH) == (value, len(whole) - len(after))
     assert by_scanner(whole, 4) == (value, len(whole) - len(after))
 
 
-@pytest.mark.parametrize("text", NO_VALUES)
+@in_one_item("text", NO_VALUES)
 def test_no_values(text: str) -> None:
     with pytest.raises(NotJson):
         decode(text, DEPTH)
@@ -231,7 +232,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "end"), ENDS)
+@in_one_item("text, end", ENDS)
 def test_ends(text: str, end: int | None) -> None:
     found, complete, *_ = scan([text])
     assert (found if complete else None) == end

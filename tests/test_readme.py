@@ -18,6 +18,7 @@ import pytest
 from outspoken.grammar import vocabulary
 from outspoken.grammar.header import Header
 from outspoken.patterns.syntax import UnsafePatternError, grows
+from tests.loops import in_one_item
 
 TOP = Path(__file__).resolve().parents[1]
 README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
@@ -44,7 +45,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@in_one_item("name", EXAMPLES)
 def test_an_example_prints_what_it_says(name: str) -> None:
     expected = re.findall(r"^\s*#> (.*)$", EXAMPLES[name], re.MULTILINE)
     printed = StringIO()

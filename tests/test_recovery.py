@@ -25,7 +25,8 @@ from outspoken.recovery.path import LIMIT, Node, Region, name_after
 from outspoken.recovery.search import _Search, recover  # pyright: ignore[reportPrivateUsage]
 from outspoken.results.edits import CAPS, Effort
 from outspoken.results.settings import DEFAULT
-from tests.cases import CASES, Case
+from tests.cases import Case
+from tests.loops import sound_cases
 
 QWEN = """<tool_call>
 <function=brew>
@@ -310,7 +311,7 @@ def test_the_way_that_is_taken_is_the_cheapest(name: str) -> None:
 # what is sound
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "ok"], ids=str)
+@sound_cases
 def test_sound_text_is_read_the_same_with_repairs_off(case: Case) -> None:
     reply = case.parse()
     assert reply.repairs == []

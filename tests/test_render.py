@@ -29,6 +29,7 @@ from outspoken.actions import (
 )
 from outspoken.grammar.registry import automaton, header, names
 from tests.cases import CASES, Case
+from tests.loops import in_one_item
 
 CALLING = [n for n in names() if any(r.short == "tool_call" for r in automaton(n).tables.rules)]
 
@@ -169,7 +170,7 @@ def test_text_and_reasoning_read_back(name: str, data: st.DataObject) -> None:
     assert [c.arguments for c in reply.tool_calls] == [p.arguments for p in made if isinstance(p, ToolCall)]
 
 
-@pytest.mark.parametrize("name", CALLING)
+@in_one_item("name", CALLING)
 def test_text_reasoning_and_calls_in_order(name: str) -> None:
     call = ToolCall(name="set_timer", arguments={"minutes": 12, "label": "tea"})
     made: list[Any] = [Text(text="First the tea.", span=(0, 0)), call, ToolCall(name="read_clock", arguments={})]
@@ -182,13 +183,13 @@ def test_text_reasoning_and_calls_in_order(name: str) -> None:
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(c.name, c.arguments) for c in calls]
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - {"json", "pythonic"}))
+@in_one_item("name", sorted(set(names()) - {"json", "pythonic"}))
 def test_the_example_of_a_header_is_canonical(name: str) -> None:
     example = header(name).example
     assert render(parse(example, name), name) == example
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name == "canonical"], ids=str)
+@in_one_item("case", [case for case in CASES if case.name == "canonical"])
 def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
     said = [
         ToolCall(name=s.name, arguments=s.arguments) if isinstance(s, ToolCall) else s for s in case.parse().segments
@@ -264,8 +265,8 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     )
 
 
-@pytest.mark.parametrize("name", CALLING)
-@pytest.mark.parametrize("code", ["x = 1\n", "\nx = 1", "\n", "\n\nx\n\n", "x = 1\n  "])
+@in_one_item("name", CALLING)
+@in_one_item("code", ["x = 1\n", "\nx = 1", "\n", "\n\nx\n\n", "x = 1\n  "])
 def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
     reply = parse(render({"name": "save", "arguments": {"code": code}}, name), name)
     assert reply.tool_calls[0].arguments == {"code": code}

@@ -30,6 +30,7 @@ from outspoken.grammar.header import read_header
 from outspoken.grammar.response_template import grammar_of
 from outspoken.grammar.template_fields import Template
 from outspoken.grammar.template_patterns import Split, bounded, parts_of, written
+from tests.loops import in_one_item
 
 VECTORS = Path("/work/shared/conformance/peers/hf_response_template.jsonl")
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
@@ -414,8 +415,8 @@ CALLS = "fields.tool_calls"
 ARGS = "fields.tool_calls.content_args"
 
 
-@pytest.mark.parametrize(
-    ("template", "key"),
+@in_one_item(
+    "template, key",
     [
         ([], ""),
         ({**TAGS, "version": 2}, "version"),

@@ -21,6 +21,7 @@ from outspoken.patterns.prefilter import guard
 from outspoken.patterns.prefixes import Near, prefixes
 from outspoken.patterns.syntax import beginning, first, required
 from tests.cases import CASES, FORMATS
+from tests.loops import in_one_item
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}
@@ -32,7 +33,7 @@ def home_terminals(format_: str) -> list[Any]:
     return [step.terminal for step in (home.free.target if home.free else home).markers]
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@in_one_item("format_", FORMATS)
 def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
@@ -142,7 +143,7 @@ def test_what_a_match_needs(pattern: str, chars: str) -> None:
     assert required(pattern) == set(chars)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@in_one_item("format_", FORMATS)
 def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
     """What is known of the beginnings of a terminal refuses nothing that it matches."""
     patterns = {t.regex for t in registry.automaton(format_, lenient=True).tables.terminals.values()}
@@ -195,7 +196,7 @@ def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data:
         assert near.groups[near.at(text, start)] == (0,)
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@in_one_item("format_", FORMATS)
 def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
     terminals = home_terminals(format_)
     inside = quick(terminals)
@@ -274,7 +275,7 @@ def test_what_a_prompt_opens_is_the_same_again(format_: str) -> None:
             assert parser.reply == replies[0]
 
 
-@pytest.mark.parametrize("format_", PEERS)
+@in_one_item("format_", PEERS)
 def test_the_responses_that_are_measured_are_read(format_: str) -> None:
     assert format_ in FORMATS
     for size in TYPICAL:

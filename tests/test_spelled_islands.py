@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from outspoken import Done, RenderError, ToolCallDelta, Tools, parse, render, stream
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY, Shape, shape_of
+from tests.loops import in_one_item
 
 MARK, PREFIX = '<|"|>', "~[~"
 DEPTH = 6
@@ -103,8 +104,8 @@ def test_braced(text: str, value: Any) -> None:
     assert repr(read(BRACED, text + " more}")) == repr((value, len(text)))
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
+@in_one_item(
+    "text, at",
     [
         ("{a:1 b:2}", 8),
         ("{a:}", 3),

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
+from tests.loops import in_one_item
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
 ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
@@ -95,8 +96,8 @@ SHAPES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("tool", SHAPES.values(), ids=SHAPES.keys())
-@pytest.mark.parametrize("as_list", [list, tuple])
+@in_one_item("tool", SHAPES.values())
+@in_one_item("as_list", [list, tuple])
 def test_shapes(tool: Any, as_list: Callable[[Any], Any]) -> None:
     tools = Tools.of(as_list([tool]))
     assert tools is not None
@@ -249,7 +250,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("tools", "message"), REFUSED.values(), ids=REFUSED.keys())
+@in_one_item("tools, message", REFUSED.values())
 def test_refused(tools: Any, message: str) -> None:
     with pytest.raises(ToolError) as caught:
         Tools.of(tools)
@@ -359,7 +360,7 @@ DEFINITIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("argument", "types"), TYPES)
+@in_one_item("argument, types", TYPES)
 def test_types(argument: Any, types: list[str] | None) -> None:
     assert types_of(argument, **DEFINITIONS) == types
 

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
+from tests.loops import in_one_item
 from tools.fuzz.invariants import calls_in
 
 KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]
@@ -113,8 +114,8 @@ TYPED: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("types", "text", "value"), TYPED)
-@pytest.mark.parametrize("fallback", ["json", "text"])
+@in_one_item("types, text, value", TYPED)
+@in_one_item("fallback", ["json", "text"])
 def test_typed(types: str, text: str, value: Any, fallback: str) -> None:
     found = read_bare(text, frozenset(types.split()), fallback)
     assert found == value
@@ -159,7 +160,7 @@ UNTYPED: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), UNTYPED)
+@in_one_item("text, value", UNTYPED)
 def test_untyped(text: str, value: Any) -> None:
     found = read_bare(text, None, "json")
     assert found == value
@@ -242,7 +243,7 @@ BEGINNINGS: list[tuple[str | None, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("types", "first_chars", "expected"), BEGINNINGS)
+@in_one_item("types, first_chars, expected", BEGINNINGS)
 def test_beginnings(types: str | None, first_chars: str, expected: bool) -> None:
     given_types = None if types is None else frozenset(types.split())
     assert may_be_other_than_text(first_chars, given_types, "json") is expected
