@@ -395,7 +395,7 @@ def test_a_limit_behind_some_actions(caplog: pytest.LogCaptureFixture) -> None:
         assert parse_api_response(response) == {"actions": [{"action_type": "A"}]}
     assert caplog.messages == [
         "text:1:36 truncated: the text breaks off inside an action, which was left out",
-        "text:1:55 token-limit: the model stopped because it came to its limit of tokens",
+        "text:1:55 token-limit: the model reached its token limit",
     ]
 
 

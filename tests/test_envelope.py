@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from outspoken import Done, parse, stream
-from outspoken.results.envelope import PLACEHOLDER
+from outspoken.contrib.conventions import CONVENTIONS
+from outspoken.results.conventions import Conventions
 from tests.loops import in_one_item
 
 
@@ -30,7 +31,7 @@ def call(name: str, arguments: dict[str, Any] | None = None, **more: str) -> dic
     return {"name": name, "arguments": arguments or {}, **more}
 
 
-def calls(*made: dict[str, Any], content: str | None = PLACEHOLDER, more: bool = True) -> dict[str, Any]:
+def calls(*made: dict[str, Any], content: str | None = CONVENTIONS.placeholder, more: bool = True) -> dict[str, Any]:
     """An envelope with calls; without content where that is None."""
     return {**({} if content is None else {"content": content}), "toolCalls": list(made), "needsMoreWork": more}
 
@@ -245,6 +246,12 @@ def test_the_envelope_is_a_copy() -> None:
     reply = parse('{"name": "a", "arguments": {"x": [1]}}')
     reply.to_envelope()["toolCalls"][0]["arguments"]["x"].append(2)
     assert reply.tool_calls[0].arguments == {"x": [1]}
+
+
+def test_an_application_names_the_keys() -> None:
+    names = Conventions(tool_calls="calls", needs_more_work="again", placeholder="Working")
+    reply = parse('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>')
+    assert reply.to_envelope(names) == {"content": "Working", "calls": [call("a", {})], "again": True}
 
 
 # what other projects' tests assert, where that data lies beside the project

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from outspoken.results.conventions import Conventions, register_conventions
+
 if TYPE_CHECKING:
     from outspoken.actions.page import PageContext, PageElement
     from outspoken.contrib.skyvern.api_response import (
@@ -284,6 +286,16 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+def _conventions() -> Conventions:
+    """Import the defaults of `Reply.to_envelope` and `Reply.to_message` when one of them is called."""
+    from outspoken.contrib.conventions import CONVENTIONS
+
+    return CONVENTIONS
+
+
+register_conventions(_conventions)
 
 
 def __getattr__(name: str) -> Any:

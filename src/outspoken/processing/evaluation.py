@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from outspoken.contrib.skyvern.api_payload import FILTER, LIMIT, NOTES
 from outspoken.detection.detector import PLAIN
 from outspoken.json.read import read_json
 from outspoken.notations.coerce import fits
@@ -19,6 +18,7 @@ from outspoken.results.settings import Settings
 
 from .categories import categories_of
 from .config import Expect, ParserConfig
+from .finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
 from .results import Check, Processed, null_action
 from .stats import Outcome
 from .strategies import Found, Question, find
@@ -86,11 +86,11 @@ def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) 
     if found.usable and found.route == "fallback" and asked.format not in ("auto", reply.format):
         message = f"the response is not in the format `{asked.format}`, and was read as `{reply.format or PLAIN}`"
         yield Note("other-format", message, (0, len(reply.raw)), "warning", reply.format)
-    if reason in LIMIT:
-        yield Note("token-limit", NOTES["token-limit"], end, "warning", reply.format)
-    if reason in FILTER:
+    if reason in TOKEN_LIMIT:
+        yield Note("token-limit", MESSAGES["token-limit"], end, "warning", reply.format)
+    if reason in CONTENT_FILTER:
         severity = "warning" if found.usable else "error"
-        yield Note("content-filter", NOTES["content-filter"], end, severity, reply.format)
+        yield Note("content-filter", MESSAGES["content-filter"], end, severity, reply.format)
     if found.usable and found.route == "primary" and expect == "json":
         yield from _cut_json(reply, settings)
     if found.usable or reply.status in ("truncated", "invalid"):
@@ -98,7 +98,7 @@ def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) 
     if reply.raw.strip():
         yield Note("nothing-usable", _WANTED[expect], (0, len(reply.raw)), "error", reply.format)
     else:
-        yield Note("empty-response", NOTES["empty-response"], end, "error", reply.format)
+        yield Note("empty-response", MESSAGES["empty-response"], end, "error", reply.format)
 
 
 def _cut_json(reply: Reply, settings: Settings) -> Iterator[Note]:

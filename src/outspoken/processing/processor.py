@@ -10,7 +10,6 @@ from itertools import count
 from pickle import PicklingError
 from typing import Any
 
-from outspoken.contrib.skyvern.api_payload import FILTER
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import construct
@@ -21,6 +20,7 @@ from .cache import ResponseCache
 from .config import ParserConfig
 from .evaluation import judge
 from .fingerprint import NoFingerprint, fingerprint
+from .finish_reasons import CONTENT_FILTER
 from .results import Answer, Check, Processed, RetryRequest
 from .stats import ParseStats
 from .strategies import Question
@@ -134,7 +134,7 @@ class ResponseProcessor:
         while True:
             result = self._read(asked)
             self.stats.record(result.format, result.outcome, result.categories)
-            more = attempt <= self.config.max_retry_attempts and asked.reason not in FILTER
+            more = attempt <= self.config.max_retry_attempts and asked.reason not in CONTENT_FILTER
             route = ("retry" if more else "manual") if result.outcome == "failed" else result.route
             given = {"route": route, "attempts": attempt, "earlier": earlier}
             result = construct(Processed, {**result.__dict__, **given})

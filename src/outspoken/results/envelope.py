@@ -10,29 +10,27 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .conventions import Conventions
     from .replies import Reply, ToolCall
-
-#: The content of a response that calls tools and says nothing else.
-PLACEHOLDER = "Executing tools"
 
 #: What stands round calls that are nothing but JSON: a list's punctuation, and a code fence.
 _JSON_ONLY = re.compile(r"(?:[\s,\[\]]|(?:```|~~~)\w*)*")
 
 
-def to_envelope(reply: Reply) -> dict[str, Any]:
-    """The reply as a plain object. Its values are copies; only finished calls are in it."""
+def to_envelope(reply: Reply, names: Conventions) -> dict[str, Any]:
+    """The reply as a plain object. Its values are copies; it contains complete calls only."""
     calls = [_call(call) for call in reply.tool_calls]
-    content = _content(reply)
+    content = _content(reply, names.placeholder)
     more = reply.needs_more_work
     if more is None and calls:
         more = True
     envelope: dict[str, Any] = {}
     if content is not None:
-        envelope["content"] = content
+        envelope[names.content] = content
     if calls:
-        envelope["toolCalls"] = calls
+        envelope[names.tool_calls] = calls
     if more is not None:
-        envelope["needsMoreWork"] = more
+        envelope[names.needs_more_work] = more
     return envelope
 
 
@@ -43,7 +41,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return made
 
 
-def _content(reply: Reply) -> str | None:
+def _content(reply: Reply, placeholder: str) -> str | None:
     """What to show: the model's own content, the text round the calls, or words that stand for it."""
     if reply.envelope_content is not None:
         return reply.envelope_content
@@ -54,7 +52,7 @@ def _content(reply: Reply) -> str | None:
     text = _text(reply).strip()
     if text or not reply.tool_calls:
         return text
-    return "" if _is_bare(reply) else PLACEHOLDER
+    return "" if _is_bare(reply) else placeholder
 
 
 def _text(reply: Reply) -> str:

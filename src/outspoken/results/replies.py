@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .conventions import Conventions, default_conventions
 from .diagnostics import Diagnostic, Repair
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Reply(BaseModel):
 
     def message_keys(self) -> tuple[str, ...]:
         """The payloads that have keys of their own in a message."""
-        return ("suggested_values", "suggested_actions")
+        return default_conventions().message_keys
 
     def message_text(self) -> str:
         """What a message has for text."""
@@ -203,16 +204,17 @@ class Reply(BaseModel):
                 message["custom_payload"] = {"type": payload.type, "data": payload.data}
         return message
 
-    def to_envelope(self) -> dict[str, Any]:
-        """The reply as one plain object with the keys `content`, `toolCalls` and `needsMoreWork`.
+    def to_envelope(self, conventions: Conventions | None = None) -> dict[str, Any]:
+        """Return the reply as one plain object: text, calls, and whether the model wants another turn.
 
-        Keys that the response says nothing about are absent. Where the model wrote such an object itself, its own
-        `content` counts and the text round the object does not; elsewhere `content` is the text round the calls,
-        or `Executing tools`. A response that breaks off inside a call has its raw text as content and no calls.
+        The keys are `content`, `toolCalls` and `needsMoreWork`, unless `conventions` has other names. A key is absent
+        if the response does not determine it. If the model wrote such an object itself, `content` is that object's
+        content; otherwise it is the text around the calls, or a placeholder (`Executing tools`) if there is none. For
+        a response that ends inside its only call, `content` is the raw text.
         """
         from .envelope import to_envelope
 
-        return to_envelope(self)
+        return to_envelope(self, conventions or default_conventions())
 
 
 def _shown(segment: Segment) -> str:

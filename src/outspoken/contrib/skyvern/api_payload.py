@@ -8,22 +8,19 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
+from outspoken.processing.finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import Note
 
 Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
 
-#: finish reasons: the model came to its limit of tokens; a filter stopped it
-LIMIT, FILTER = ("length", "max_tokens"), ("content_filter",)
 #: the prompts that ask for actions, and for nothing that could be an action itself
 _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
 #: What is said of a response besides what the JSON ladder says.
 NOTES = {
-    "empty-response": "the response has no content",
-    "token-limit": "the model stopped because it came to its limit of tokens",
-    "content-filter": "the model was stopped by a content filter",
+    **MESSAGES,
     "reasoning": "the reasoning before the answer is no part of the value",
     "truncated": "the text breaks off inside the JSON value",
     "cut-early": "the text breaks off before there is a JSON value",
@@ -81,7 +78,7 @@ class Result:
         #: what the ladder said; `truncated` says it better than `cut-json`
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
-        limited, filtered = finish_reason in LIMIT, finish_reason in FILTER
+        limited, filtered = finish_reason in TOKEN_LIMIT, finish_reason in CONTENT_FILTER
         if reading.values:
             usable = self._take(reading, prompt_name, force_dict)
         else:
