@@ -85,7 +85,7 @@ def test_names_that_lead_elsewhere(name: str) -> None:
 
 def test_no_name_is_claimed_twice() -> None:
     claimed = Counter(
-        registry.normal(alias) for name in registry.names() for alias in {name, *registry.header(name).aliases}
+        registry.normalized(alias) for name in registry.names() for alias in {name, *registry.header(name).aliases}
     )
     assert [alias for alias, times in claimed.items() if times > 1] == []
     assert len(claimed) >= 150

@@ -283,7 +283,7 @@ def every_cost(region: Region) -> int | None:
         state = queue.pop()
         pos, config, fresh, name, bare = state
         for edge in search._edges(pos, config, fresh, Node((), None, name, bare)):  # pyright: ignore[reportPrivateUsage]
-            missing = bare or any(t.step is not None and t.step.supplied for t in edge.taken)
+            missing = bare or any(t.step is not None and t.step.inserted for t in edge.taken)
             onward = (edge.end, edge.target, not edge.taken[-1].free, name_after(edge.taken, name), missing)
             cost = best[state] + edge.cost
             if cost <= LIMIT and cost < best.get(onward, LIMIT + 1):
@@ -296,7 +296,7 @@ def every_cost(region: Region) -> int | None:
 def region_of(text: str, format_: str) -> Region:
     automaton = registry.automaton(format_, lenient=True)
     return Region(
-        automaton, automaton.home, text, 0, True, False, "strings", None, DEFAULT, Effort.of(100_000), 100_000
+        automaton, automaton.top_level, text, 0, True, False, "strings", None, DEFAULT, Effort.of(100_000), 100_000
     )
 
 

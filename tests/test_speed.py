@@ -18,7 +18,7 @@ from outspoken.grammar.matchers import quick, searched
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import Shape
 from outspoken.patterns.prefilter import guard
-from outspoken.patterns.prefixes import Near, prefixes
+from outspoken.patterns.prefixes import PrefixIndex, prefixes
 from outspoken.patterns.syntax import beginning, first, required
 from tests.cases import CASES, FORMATS
 from tests.loops import in_one_item
@@ -29,8 +29,7 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type"
 
 def home_terminals(format_: str) -> list[Any]:
     """The terminals that end the plain text of a format."""
-    home = registry.automaton(format_, lenient=True).home
-    return [step.terminal for step in (home.free.target if home.free else home).markers]
+    return [step.terminal for step in registry.automaton(format_, lenient=True).top_level_markers]
 
 
 @in_one_item("format_", FORMATS)
@@ -150,7 +149,7 @@ def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
     texts = [case.text for case in CASES if case.format == format_][:12]
     for pattern in sorted(patterns):
         find, guarded_find = re.compile(pattern).finditer, guard([pattern])
-        begins, near = re.compile(guarded_find or "").match, Near([pattern])
+        begins, near = re.compile(guarded_find or "").match, PrefixIndex([pattern])
         for text in [*texts, "\n".join(texts).replace(" ", " \n ")]:
             for start in [match.start() for match in find(text)]:
                 assert begins(text, start) is not None, (pattern, text[start : start + 40])
@@ -160,9 +159,9 @@ def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
 def test_threads_may_share_what_is_known_of_beginnings() -> None:
     patterns = [t.regex for t in every_marker()[0].terminals]
     texts = [p[:length] for pattern in patterns for p in prefixes(pattern) for length in range(1, len(p))]
-    alone = Near(patterns)
+    alone = PrefixIndex(patterns)
     wanted_groups = [alone.groups[alone.at(text, 0)] for text in texts]
-    shared = Near(patterns)
+    shared = PrefixIndex(patterns)
 
     def asked(text: str) -> tuple[int, ...]:
         return shared.groups[shared.at(text, 0)]
@@ -189,7 +188,7 @@ PATTERNS = st.recursive(
 @settings(max_examples=300, deadline=None)
 def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
-    guarded_find, near = guard([pattern]), Near([pattern])
+    guarded_find, near = guard([pattern]), PrefixIndex([pattern])
     begins = re.compile(guarded_find or "").match
     for start in [place for place in range(len(text)) if re.compile(pattern).match(text, place)]:
         assert begins(text, start) is not None

@@ -155,8 +155,7 @@ def text(_: Any, rounds: int) -> None:
     print("\nfree text of 64 KB, to one search for its markers")
     prose = body(65536)
     for name in PEERS:
-        home = automaton(name).home
-        markers = [t.terminal.regex for t in (home.free.target if home.free else home).markers]
+        markers = [t.terminal.regex for t in automaton(name).top_level_markers]
         search = regex.compile("|".join([f"(?:{m})" for m in markers])).search
         times = turns([partial(parse, prose, name), partial(search, prose)], rounds)
         print(f"  {name:60} {times[0] / times[1]:7.2f}", flush=True)

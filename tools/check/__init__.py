@@ -91,7 +91,7 @@ def _nests(automaton: Automaton) -> bool:
         config = ways.pop()
         if len(config.stack) > _DEEP:
             return True
-        for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
+        for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
             if step.target.stack not in seen:
                 seen.add(step.target.stack)
                 ways.append(step.target)

@@ -10,7 +10,7 @@ from typing import get_args
 
 from outspoken.actions.mapping import meaning_of
 from outspoken.grammar.header import Header, read_header
-from outspoken.grammar.registry import normal
+from outspoken.grammar.registry import normalized
 from outspoken.results.errors import GrammarError
 from outspoken.results.geometry import Space
 from tools.checkout import Checkout
@@ -150,14 +150,14 @@ def _aliases(checkout: Checkout, header: Header, source: Source, page: Page) -> 
         if not _NAME.fullmatch(alias):
             helps = ["write it in small letters, with `_` for `-` and `.`: callers may write either"]
             yield page.finding("bad-alias", f"the alias `{alias}` is no name", place, helps=helps)
-        elif normal(alias) == source.path.stem or normal(alias) in seen:
+        elif normalized(alias) == source.path.stem or normalized(alias) in seen:
             helps = ["take it out"]
             yield page.finding("needless-alias", f"the alias `{alias}` says nothing new", place, helps=helps)
-        elif normal(alias) in taken:
+        elif normalized(alias) in taken:
             helps = ["a name means one format; leave it to one of the two"]
-            other = taken[normal(alias)]
+            other = taken[normalized(alias)]
             yield page.finding("taken-alias", f"the alias `{alias}` already means `{other}`", place, helps=helps)
-        seen.add(normal(alias))
+        seen.add(normalized(alias))
 
 
 def _like(checkout: Checkout, header: Header, source: Source, page: Page) -> Iterator[Finding]:
@@ -173,12 +173,12 @@ def _like(checkout: Checkout, header: Header, source: Source, page: Page) -> Ite
 
 def _taken(checkout: Checkout, name: str) -> dict[str, str]:
     """The names and aliases of all other formats."""
-    found: dict[str, str] = {normal(other): other for other in checkout.names() if other != name}
+    found: dict[str, str] = {normalized(other): other for other in checkout.names() if other != name}
     for other in list(found.values()):
         try:
             header = read_header(checkout.grammar(other).read_text("utf-8"), str(checkout.grammar(other)))
         except (GrammarError, UnicodeDecodeError):
             continue  # that is for the check of that format to say
         for alias in header.aliases:
-            found.setdefault(normal(alias), other)
+            found.setdefault(normalized(alias), other)
     return found

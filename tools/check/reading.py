@@ -166,13 +166,8 @@ def _is_within(some: list[Any], more: list[Any]) -> bool:
 
 def openers(automaton: Automaton) -> list[Transition]:
     """The markers that lead out of text, but for those of plain text."""
-    plain = {step.terminal.regex for step in _outside(registry.automaton(PLAIN))}
-    return [step for step in _outside(automaton) if step.terminal.regex not in plain]
-
-
-def _outside(automaton: Automaton) -> list[Transition]:
-    home = automaton.home
-    return home.free.target.markers if home.free else home.markers
+    plain = {step.terminal.regex for step in registry.automaton(PLAIN).top_level_markers}
+    return [step for step in automaton.top_level_markers if step.terminal.regex not in plain]
 
 
 def shared_openers(name: str) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from outspoken.grammar.tables import BROKEN, START
-from outspoken.grammar.vocabulary import FIELDS, FRAMES, FREE_TEXT, ISLANDS, TOKENS, is_meaningful, short
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, TOKENS, is_meaningful, short
 from tools.checkout import Checkout
 from tools.source import QUOTED, Definition, Source
 
@@ -200,7 +200,7 @@ def _names(source: Source, page: Page) -> Iterator[Finding]:
 
 
 _RULES = sorted(FRAMES | FIELDS)
-_TERMINALS = sorted(FREE_TEXT | ISLANDS | TOKENS)
+_TERMINALS = sorted(FREE_TEXT | EMBEDDED_VALUES | TOKENS)
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -229,7 +229,7 @@ def _literals(source: Source, page: Page) -> Iterator[Finding]:
 def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
     """What may still grow is looked at again with every chunk: without a limit, a stream takes quadratic time."""
     for definition in source.written:
-        if not definition.is_terminal or definition.name in FREE_TEXT | ISLANDS:
+        if not definition.is_terminal or definition.name in FREE_TEXT | EMBEDDED_VALUES:
             continue
         start = definition.span[1] - len(definition.body)
         for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)):

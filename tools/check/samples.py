@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from outspoken.grammar.tables import END
-from outspoken.grammar.vocabulary import SPELLED_ISLANDS, short
+from outspoken.grammar.vocabulary import SPELLED_VALUES, short
 from outspoken.patterns.syntax import c, sre
 
 _KNOWN = {
@@ -24,7 +24,7 @@ _CHARACTERS = "ax1 _-\n:=,.<>{}[]()\"'/|`" + "".join(map(chr, range(33, 127)))
 
 def sample(name: str, pattern: str, canonical: str = "") -> str:
     """A text for a terminal: what is written, a value that is known by its name, else an example of its pattern."""
-    if short(name) in SPELLED_ISLANDS:
+    if short(name) in SPELLED_VALUES:
         return _KNOWN[short(name)]
     return canonical or _KNOWN.get(short(name)) or example(pattern)
 

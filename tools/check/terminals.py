@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from outspoken.grammar.tables import Tables, Terminal
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from tools.checkout import Checkout
 from tools.source import Source
 
@@ -39,7 +39,7 @@ def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Itera
 
 def _neighbours(tables: Tables) -> Iterator[tuple[Terminal, Terminal]]:
     """Terminals with one priority that are acceptable in one state; free text and islands are read otherwise."""
-    read_otherwise = FREE_TEXT | ISLANDS
+    read_otherwise = FREE_TEXT | EMBEDDED_VALUES
     seen: set[tuple[str, str]] = set()
     for part in (tables, tables.broken):
         for state in part.states if part else ():

@@ -15,7 +15,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import compiled_path
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from tools.checkout import Checkout
 from tools.source import Source
 
@@ -43,7 +43,7 @@ def check_writing(header: Header, source: Source, page: Page, cases: list[Read])
 
 def _unwritten(automaton: Automaton, message: str, source: Source, page: Page) -> Finding:
     """A format that cannot write a call; the markers without a spelling are the likely reason."""
-    known = FREE_TEXT | ISLANDS | TOKENS
+    known = FREE_TEXT | EMBEDDED_VALUES | TOKENS
     mute = [t.short for t in automaton.tables.terminals.values() if not t.canonical and t.short not in known]
     own = next((d for d in source.definitions if d.name in mute), None)
     notes = [message, *([f"never written: {listed(mute)}"] if mute else [])]

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS, short
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS, short
 from outspoken.results.snippet import visible
 
 from .rules import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
@@ -27,7 +27,7 @@ _ABOUT = {
     **dict.fromkeys(("TOOL_NAME", "ARG_NAME", "ARG_VALUE", "CALL_ID", "CALL_INDEX"), "call"),
     **dict.fromkeys(("action", "ACTION_NAME"), "action"),
     **dict.fromkeys(("payload", "PAYLOAD_NAME"), "payload"),
-    **dict.fromkeys((*ISLANDS, "json", "envelope"), "json"),
+    **dict.fromkeys((*EMBEDDED_VALUES, "json", "envelope"), "json"),
 }
 
 _LEGEND = (
@@ -116,7 +116,7 @@ def _grouped(item: Expression, syntax: Syntax) -> str:
 
 def _shown(marker: Marker) -> str:
     """A terminal on one line: as it is written, else by its name where that means something, else as it is read."""
-    if marker.name in FREE_TEXT | ISLANDS | TOKENS:
+    if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
         return marker.name
     return f'"{visible(marker.written)}"' if marker.written else " | ".join(marker.read)
 
@@ -170,7 +170,7 @@ def _use(name: str, syntax: Syntax) -> _Box:
         return _Box(label, f"rule {_ABOUT.get(short(name), '')}", href=f"#{_place(label)}")
     marker = syntax.terminals[name]
     title = "\n".join([marker.name, *[f"reads {read}" for read in marker.read]])
-    if marker.name in FREE_TEXT | ISLANDS | TOKENS:
+    if marker.name in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
         return _Box(marker.name, f"free {_ABOUT[marker.name]}", title)
     if marker.written:
         return _Box(_visible(marker.written), "marker", title)

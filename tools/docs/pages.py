@@ -10,7 +10,7 @@ from outspoken.cli.explain import summary
 from outspoken.detection.opener_index import PLAIN, opening_markers
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from tools.checkout import Checkout
 from tools.corpus import KINDS, cases
 from tools.diagram.rules import Marker, Syntax, read_syntax
@@ -104,7 +104,7 @@ def _example(name: str, header: Header) -> Iterator[str]:
 def _markers(syntax: Syntax, checkout: Checkout) -> Iterator[str]:
     """The markers that plain text does not have, too; all of them where that is the format."""
     common = set(read_syntax(checkout.grammar(PLAIN)).terminals.values())
-    every = [marker for marker in syntax.terminals.values() if marker.name not in FREE_TEXT | ISLANDS]
+    every = [marker for marker in syntax.terminals.values() if marker.name not in FREE_TEXT | EMBEDDED_VALUES]
     own = [marker for marker in every if marker not in common] or every
     yield table(("marker", "written", "read"), [_marker(marker) for marker in own])
     if len(own) < len(every):

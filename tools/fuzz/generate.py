@@ -17,7 +17,7 @@ from random import Random
 
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 
 from .map import Map, Step, step_of
 from .reference import Meaning, meaning_of
@@ -225,9 +225,11 @@ class _Walk:
 
 def _is_value(step: Transition) -> bool:
     """Is this the value of an argument?"""
-    return step.terminal.short == "ARG_VALUE" or (step.terminal.short in ISLANDS and step.role in ("", "argument"))
+    return step.terminal.short == "ARG_VALUE" or (
+        step.terminal.short in EMBEDDED_VALUES and step.role in ("", "argument")
+    )
 
 
 def _leads_on(step: Transition) -> bool:
     """Does a transition end nothing, so that another argument may follow?"""
-    return step.terminal.short in ISLANDS or not any(op == "end" for op, _ in (*step.before, *step.after))
+    return step.terminal.short in EMBEDDED_VALUES or not any(op == "end" for op, _ in (*step.before, *step.after))

@@ -19,7 +19,7 @@ from typing import Any
 from outspoken import Event, JsonValue, RenderError, Repair, Reply, StreamParser, Text, parse, render
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
 from .broken import Broken, require
@@ -161,17 +161,17 @@ def _has_markup(text: str) -> bool:
     return "`" in text or any(len(match[0].strip()) > 2 for finder in _markers() for match in finder(text))
 
 
-@registry.remembered
+@registry.cached
 def _opened() -> list[str]:
     """What the prompts of formats end with."""
     return sorted({opened for name in registry.names() if (opened := registry.header(name).opened)})
 
 
-@registry.remembered
+@registry.cached
 def _markers() -> list[Any]:
     """Searches for all markers of all formats, as they are read and as they are written; not for what any word is."""
     terminals = [t for name in registry.names() for t in registry.automaton(name).tables.terminals.values()]
-    markers = [t for t in terminals if t.short not in FREE_TEXT | ISLANDS]
+    markers = [t for t in terminals if t.short not in FREE_TEXT | EMBEDDED_VALUES]
     regexes = [t.regex for t in markers] + [re.escape(t.canonical.strip()) for t in markers if t.canonical.strip()]
     names = sorted({name for format in registry.names() for name in registry.header(format).answer})
     regexes += [rf'(?i:"\s{{0,9}}{re.escape(name)}\s{{0,9}}")' for name in names]  # an answer is not called anything
@@ -313,7 +313,7 @@ def check_detected(text: str, how: How) -> None:
     Detection does not know the markers that only a whole response may begin with: such a text is not asked.
     """
     automaton = registry.automaton(how.format)
-    if any(re.match(step.terminal.regex, text.lstrip()) for step in automaton.start.ahead):
+    if any(re.match(step.terminal.regex, text.lstrip()) for step in automaton.start.leading_markers):
         return
     meaning = read(automaton, text)
     found = How("auto", how.options, how.reason).parse(text)

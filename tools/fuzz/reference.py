@@ -16,7 +16,7 @@ from outspoken.actions.codec import make_action, meant_by
 from outspoken.actions.mapping import PARTS
 from outspoken.engine.batched_matching import BLANK
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.vocabulary import ISLANDS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.scanner import NotJson, decode
 from outspoken.notations.coerce import read_bare
 from outspoken.results.settings import DEFAULT
@@ -104,7 +104,7 @@ class _Reader:
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
             self.frames[-1].bare = bare
             self.frames[-1].value = read_bare(bare, None, self.header.values)
-        elif short in ISLANDS and self.frames:
+        elif short in EMBEDDED_VALUES and self.frames:
             self.frames[-1].value = token.value  # the argument may end only behind its closing marker
             self.frames[-1].written = piece
         self.operate(token.step.after, token.start, token.end, piece)

@@ -14,7 +14,7 @@ import regex
 from outspoken.actions.mapping import Meaning, mapping_of
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.tables import Terminal
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, SPELLED_ISLANDS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.results.settings import DEFAULT
 
@@ -47,7 +47,7 @@ class Spelling(NamedTuple):
 
 def spellings_of(terminal: Terminal) -> set[Spelling]:
     """All ways in which a marker or name can be spelled; none for free text, islands, and words of the mapping."""
-    if terminal.short in FREE_TEXT | ISLANDS | {"ACTION_NAME"}:
+    if terminal.short in FREE_TEXT | EMBEDDED_VALUES | {"ACTION_NAME"}:
         return set()
     found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
     return found | ({Spelling(terminal.name, None)} if _is_one(terminal) else set())
@@ -89,7 +89,7 @@ class Lexeme:
         """Is what was read at its place, a terminal and its text, what was meant?"""
         if token.step.terminal.name != self.transition.terminal.name:
             return False
-        if self.short in ISLANDS:
+        if self.short in EMBEDDED_VALUES:
             return repr(token.value) == repr(self.value)
         if self.short in FREE_TEXT:
             return piece.strip() == self.text.strip()
@@ -192,7 +192,7 @@ class Speller:
             lexeme.text = self._text_of(lexeme)
         elif lexeme.short in FREE_TEXT:
             lexeme.text = self._free(lexeme.short)
-        elif lexeme.short in ISLANDS:
+        elif lexeme.short in EMBEDDED_VALUES:
             self._island(lexeme)
         elif lexeme.short == "ARG_NAME":
             lexeme.text = lexeme.key
@@ -241,7 +241,7 @@ class Speller:
             lexeme.value = self._argument(lexeme, pieces)
             lexeme.text = values.as_python(self._random, lexeme.value)
             return
-        if lexeme.short in SPELLED_ISLANDS:
+        if lexeme.short in SPELLED_VALUES:
             self._spelled(lexeme, pieces)
             return
         told = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)

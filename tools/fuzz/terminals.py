@@ -36,8 +36,8 @@ class Place(NamedTuple):
         """The transitions that a text may take here. Where free text may stand, most markers stand behind it."""
         config = self.config
         if config.free is None or self.behind_text:
-            return [*config.markers, *config.islands]
-        return [config.free, *config.ahead]
+            return [*config.markers, *config.embedded]
+        return [config.free, *config.leading_markers]
 
     @property
     def key(self) -> tuple[Any, bool]:
@@ -55,7 +55,7 @@ def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
     config, at = automaton.start, 0
     while True:
         if config.free is not None:
-            token = _marker(config.ahead, automaton, text, at) or _free(config.free, text, at)
+            token = _marker(config.leading_markers, automaton, text, at) or _free(config.free, text, at)
         elif at == len(text):
             return found, config.end() is not None
         else:
@@ -110,7 +110,7 @@ def _free(step: Transition, text: str, at: int) -> Token | None:
 
 def _island(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:
     start = _past_blanks(automaton, text, at)
-    for step in config.islands:
+    for step in config.embedded:
         notation = notation_of(step.terminal)
         if notation.may_begin(text[start : start + 1]):
             found = notation.read_at(text, start, DEFAULT.max_depth, True)

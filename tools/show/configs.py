@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, TOKENS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.results.snippet import visible
 
 from .trace import Step
@@ -72,7 +72,7 @@ class Configs:
         if step.transition is None:
             return "none"
         short = step.transition.terminal.short
-        return "free" if short in FREE_TEXT else "value" if short in ISLANDS | TOKENS else "marker"
+        return "free" if short in FREE_TEXT else "value" if short in EMBEDDED_VALUES | TOKENS else "marker"
 
 
 def described(config: Config, number: int = 0) -> ShownConfig:
@@ -86,15 +86,15 @@ def described(config: Config, number: int = 0) -> ShownConfig:
 
 def _acceptable(config: Config) -> Iterator[Transition]:
     """What may stand in a configuration: markers and islands, and those that may end its free text."""
-    yield from config.islands
-    yield from [step for step in config.markers if not step.supplied]
+    yield from config.embedded
+    yield from [step for step in config.markers if not step.inserted]
     if config.free is not None:
-        yield from [step for step in (*config.free.target.islands, *config.free.target.markers) if not step.supplied]
+        yield from [step for step in (*config.free.target.embedded, *config.free.target.markers) if not step.inserted]
 
 
 def _spelled(step: Transition) -> str:
     terminal = step.terminal
-    if terminal.short in ISLANDS or terminal.short in TOKENS:
+    if terminal.short in EMBEDDED_VALUES or terminal.short in TOKENS:
         return ""
     if terminal.canonical:
         return '"{}"'.format(visible(terminal.canonical).replace('"', r"\""))

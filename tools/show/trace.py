@@ -16,7 +16,7 @@ from outspoken.engine.batched_matching import BLANK
 from outspoken.engine.parser import Machine
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.vocabulary import ISLANDS, TOKENS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, TOKENS
 from outspoken.notations.interface import notation_of
 from outspoken.parsing.session import Reading
 from outspoken.recovery.marker_lexer import matcher
@@ -33,7 +33,7 @@ Kind = Literal["read", "refused", "recovered", "rejected", "text", "unread", "tr
 #: What became of a token beside being read: "" is sound.
 Mark = Literal["", "missing", "damaged", "dropped", "repaired", "text", "unread", "cut"]
 
-_VALUES = ISLANDS | TOKENS | {"ARG_VALUE"}
+_VALUES = EMBEDDED_VALUES | TOKENS | {"ARG_VALUE"}
 _TELLING = frozenset({"tool_call", "action", "payload", "json", "envelope", "unread"})
 _MARKS: dict[str, Mark] = {"damaged-marker": "damaged", "missing-marker": "missing"}
 #: More spans than this are not held apart.
@@ -125,8 +125,8 @@ class Traced(Machine):
 
     def _shift(self, config: Config, step: Transition, start: int, end: int, **more: Any) -> None:
         """Write down that a transition was taken, and one before it over a marker that is missing."""
-        if step.supplied:
-            opener = next(t for t in config.markers if not t.supplied and t.terminal.canonical == step.supplied)
+        if step.inserted:
+            opener = next(t for t in config.markers if not t.inserted and t.terminal.canonical == step.inserted)
             self.log.append(Step("read", start, start, config, opener, "missing"))
             config, step = opener.target, next(t for t in opener.target.markers if t.terminal is step.terminal)
         self.log.append(Step("read", start, end, config, step, **more))
@@ -167,14 +167,14 @@ class Traced(Machine):
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
         if not final:
             return super()._marker(config, when, final=final)
-        step = matchers.step(config, f"{when} partial", HANDLERS)
+        step = matchers.matcher_of(config, f"{when} partial", HANDLERS)
         match = step.match(self.buffer, self.pos)
         if match is None:
             return None
-        self._take(step.paths[match.lastindex], match)
+        self._take(step.branches[match.lastindex], match)
         return True
 
-    def _take(self, path: matchers.Path, match: Any) -> None:
+    def _take(self, path: matchers.Branch, match: Any) -> None:
         config, before = self.config, list(self.builder.frames)
         step = _transition(config, path)
         begun = match.start()
@@ -222,7 +222,7 @@ class Traced(Machine):
     def _scanned(self, at: int) -> Transition | None:
         """The island that began at the place after the last token."""
         begun = self.slice(self._from, at + 1).lstrip(BLANK)[:1]
-        return next((t for t in self.config.islands if notation_of(t.terminal).may_begin(begun)), None)
+        return next((t for t in self.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
 
     def _as_text(self, after: int) -> bool:
         start = max(self.builder.safe, 0)
@@ -256,8 +256,8 @@ class Traced(Machine):
                 self._from = taken.end
                 continue
             if step.target.automaton is not config.automaton:
-                config = step.target.automaton.home
-            edits = () if step.supplied else tuple([e for e in taken.edits if e.rung == "markup"])
+                config = step.target.automaton.top_level
+            edits = () if step.inserted else tuple([e for e in taken.edits if e.rung == "markup"])
             self._shift(config, step, taken.start, taken.end, mark=_mark(taken, edits), edits=edits)
             config = step.target
         _hand_out([e for t in way.steps for e in t.edits if e.rung != "markup"], self.log[first:])
@@ -288,12 +288,12 @@ class Traced(Machine):
             self._unread(config, end, open_, "cut")
 
 
-def _transition(config: Config, path: matchers.Path) -> Transition:
+def _transition(config: Config, path: matchers.Branch) -> Transition:
     """The transition that a path of a single marker takes."""
-    for which, step in config.engines.items():
+    for which, step in config.matchers.items():
         if which.endswith("partial"):
-            markers = config.ahead if which.startswith("ahead") else config.markers
-            for found, own in zip(markers, step.paths.values(), strict=False):  # suspects stand behind the markers
+            markers = config.leading_markers if which.startswith("leading") else config.markers
+            for found, own in zip(markers, step.branches.values(), strict=False):  # missing closers follow
                 if own is path:
                     return found
     raise AssertionError("a path belongs to a marker of its configuration")

@@ -40,7 +40,7 @@ class Trial(Machine):
         builder.acted = parent.acted
         builder.safe = start
         builder.counts_from(parent, start)
-        super().__init__(automaton, builder, base=start - len(left), config=automaton.home)
+        super().__init__(automaton, builder, base=start - len(left), config=automaton.top_level)
         self.buffer, self.chunks = left, [left]
         self.pos = len(left)
         self.length = self._begun_at = start
@@ -70,13 +70,13 @@ class Trial(Machine):
     def read_through(self, text: str) -> bool:
         """Read a segment of text that is all there in whole steps. Returns whether that was all of it, and sound."""
         self.add(text)
-        step = matchers.step(self.config, "find whole", HANDLERS)
+        step = matchers.matcher_of(self.config, "find whole", HANDLERS)
         match = step.match(self.buffer, self.pos)
         self.begun = True
-        self._take(step.paths[match.lastindex], match)
+        self._take(step.branches[match.lastindex], match)
         self._sprint(stop=True)
         builder, config = self.builder, self.config
-        if config.free is None or config.free.target is not self.automaton.home or config.ahead:
+        if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
             return False
         if builder.frames or builder.notes:
             return False
@@ -146,7 +146,7 @@ class Trial(Machine):
         if (
             free.terminal.short != "TEXT"
             or self.builder.frames
-            or (self.begun and free.target is not self.automaton.home)
+            or (self.begun and free.target is not self.automaton.top_level)
         ):
             return super()._free(config, free, final=final)
         if self.begun:
@@ -159,10 +159,13 @@ class Trial(Machine):
             return False
         if not final and (
             match.partial
-            or (step.rivals and step.rivals.still_open(self.buffer, self.pos, self.pos, match.lastindex) is not None)
+            or (
+                step.open_markers
+                and step.open_markers.find_open(self.buffer, self.pos, self.pos, match.lastindex) is not None
+            )
         ):
             return False
-        path = step.paths[match.lastindex]
+        path = step.branches[match.lastindex]
         if path.grows and not final and match.end() == len(self.buffer):
             return False
         self.begun = True

@@ -15,7 +15,7 @@ from outspoken.engine.recovery_driver import TRY
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefixes import Near
+from outspoken.patterns.prefixes import PrefixIndex
 from outspoken.semantics.action_builder import ActionBuilder
 from outspoken.semantics.handlers import HANDLERS
 
@@ -23,7 +23,7 @@ from .candidates import PLAIN, Trial, is_lenient
 from .opener_index import like, opening_markers
 
 
-class _Rivals(matchers.Rivals):
+class _Rivals(matchers.OpenMarkers):
     """Those of all formats, which are many: only those are asked that may begin where a marker may."""
 
     __slots__ = ("_begins", "_ranks", "_near")
@@ -31,13 +31,13 @@ class _Rivals(matchers.Rivals):
     def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Begins | None, ranks: dict[int, int]) -> None:
         super().__init__(found)
         self._begins, self._ranks = begins, ranks
-        self._near = Near([rival.pattern for rival, _ in found])
+        self._near = PrefixIndex([rival.pattern for rival, _ in found])
 
-    def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
+    def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """See `Rivals`."""
         rank = self._ranks[group]
         if self._begins is None:
-            return super().still_open(buffer, at, start, rank)
+            return super().find_open(buffer, at, start, rank)
         while 0 <= (at := self._begins(buffer, at)) <= start:
             for rival, own in [self.found[i] for i in self._near.groups[self._near.at(buffer, at)]]:
                 if at < start or own < rank:
@@ -67,22 +67,24 @@ class _Watch:
 
     def __init__(self, which: str, lenient: bool, edition: int) -> None:
         self._openers = openers = opening_markers(lenient, edition)
-        self._own = own = matchers.step(registry.automaton(PLAIN, lenient=lenient).home, which, HANDLERS)
+        self._own = own = matchers.matcher_of(registry.automaton(PLAIN, lenient=lenient).top_level, which, HANDLERS)
         partial = which == "find partial"
         #: finds where a marker may begin; None where anywhere
         self.begins = openers.may_begin if partial else openers.begins
-        self.paths = own.paths
-        self._groups = max(own.paths, default=0)
-        self.rivals: matchers.Rivals | None = None
+        self.branches = own.branches
+        self._groups = max(own.branches, default=0)
+        self.open_markers: matchers.OpenMarkers | None = None
         if partial:
             import regex
 
             known = openers.terminals
-            rivals = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.wide]
-            rivals += [(rival, len(known) + group) for rival, group in (own.rivals.found if own.rivals else [])]
+            rivals = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.may_stay_open]
+            rivals += [
+                (rival, len(known) + group) for rival, group in (own.open_markers.found if own.open_markers else [])
+            ]
             ranks = {group: len(known) + group for group in range(1, self._groups + 1)}
             ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
-            self.rivals = _Rivals(rivals, self.begins, ranks)
+            self.open_markers = _Rivals(rivals, self.begins, ranks)
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an opening marker."""
@@ -95,9 +97,9 @@ class _Watch:
         return _Marker(start, number, self._groups) if number else match
 
 
-@registry.remembered
+@registry.cached
 def watch(which: str, lenient: bool, edition: int) -> _Watch:
-    """The step of plain text in an edition of the formats; see `paths.step` for `which`."""
+    """The step of plain text in an edition of the formats; see `matcher_of` for `which`."""
     return _Watch(which, lenient, edition)
 
 
@@ -170,9 +172,9 @@ class Detector(Machine):
         if self._trials:
             return False
         at = max(self.scan, self.pos)
-        if free.target is not self.automaton.home or self._barred != self.base + at:
+        if free.target is not self.automaton.top_level or self._barred != self.base + at:
             return super()._free(config, free, final=final)
-        step = matchers.step(free.target, "find whole" if final else "find partial", HANDLERS)
+        step = matchers.matcher_of(free.target, "find whole" if final else "find partial", HANDLERS)
         match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
         if match is None:
             self.scan = at + 1
@@ -181,13 +183,13 @@ class Detector(Machine):
 
     def _step(self, free: Transition, which: str) -> Any:
         """Plain text watches for every format; reasoning and code samples only for their own end."""
-        if free.target is not self.automaton.home or self._barred == self.base + max(self.scan, self.pos):
+        if free.target is not self.automaton.top_level or self._barred == self.base + max(self.scan, self.pos):
             return super()._step(free, which)
         return watch("find whole" if which == "find long" else which, self._lenient, self._edition)
 
     def _is_text(self, free: Transition, chunk: str) -> bool:
         """Markers of other formats may depend on what stands before them."""
-        if free.target is not self.automaton.home:
+        if free.target is not self.automaton.top_level:
             return super()._is_text(free, chunk)
         begins = watch("find partial", self._lenient, self._edition).begins
         known = self.buffer[-LEFT:]
@@ -315,7 +317,7 @@ class Detector(Machine):
         opening_markers(self._lenient, self._edition).learn(self._number, best.name)
         self._lead_trims = best.automaton.trims
         self.rewind(best.stopped_at())
-        self.config = self.automaton.home
+        self.config = self.automaton.top_level
         self._fresh = self.marked = True
         return True
 

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from outspoken.grammar import registry
-from outspoken.grammar.automaton import Automaton, Transition, order
+from outspoken.grammar.automaton import Transition, order
 from outspoken.grammar.matchers import first
 from outspoken.grammar.tables import Terminal
 from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefixes import Near, prefixes
+from outspoken.patterns.prefixes import PrefixIndex, prefixes
 
 from .candidates import PLAIN
 
@@ -30,9 +30,9 @@ class Opening:
         self._partial: Any = None
 
     @property
-    def supplied(self) -> bool:
+    def inserted(self) -> bool:
         """Is another marker missing before this one?"""
-        return bool(self._step.supplied)
+        return bool(self._step.inserted)
 
     @property
     def regex(self) -> str:
@@ -45,7 +45,7 @@ class Opening:
         config = self._step.target
         if config.free is not None:
             return f"(?:{self.regex})", ""
-        islands = [f"(?={notation_of(t.terminal).first})" for t in config.islands]
+        islands = [f"(?={notation_of(t.terminal).first})" for t in config.embedded]
         following = "|".join([*[t.terminal.regex for t in config.markers], *islands, r"\Z"])
         return f"(?:{self.regex}){config.automaton.tables.ignore}", following
 
@@ -86,7 +86,7 @@ class Openers:
         self._found = sorted(found, key=lambda o: o.name)
         self._all = [*self._found, *plain]
         self._patterns = [t.regex for t in [*self.terminals, *own]]
-        self._near = Near(self._patterns)
+        self._near = PrefixIndex(self._patterns)
         self._openings: dict[int, tuple[list[Opening], Any]] = {}
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: what another format than one that is named is likely by, for each group of markers that begin alike
@@ -115,7 +115,7 @@ class Openers:
         groups = match(text, pos).groups()
         for opening, goes_on, stands in zip(openings, groups[::2], groups[1::2], strict=True):
             if stands is not None or (not final and opening.may_come(text, pos)):
-                likely = (goes_on is not None or not final) and not opening.supplied
+                likely = (goes_on is not None or not final) and not opening.inserted
                 names[opening.name] = names.get(opening.name, False) or likely
         return list(names), [name for name, likely in names.items() if likely]
 
@@ -178,48 +178,42 @@ class Openers:
         """Is another format than this one likely, too, where a marker was found? See `Place` for its group."""
         key = name, group
         if key not in self._rivals:
-            near = [o for o in self._alike(group)[0] if not o.supplied and name not in likes(o.name)]
+            near = [o for o in self._alike(group)[0] if not o.inserted and name not in likes(o.name)]
             source = "|".join(dict.fromkeys([o.likely for o in near]))
             self._rivals[key] = re.compile(source).match if source else None
         match = self._rivals[key]
         return match is not None and match(text, pos) is not None
 
 
-@registry.remembered
+@registry.cached
 def opening_markers(lenient: bool, edition: int) -> Openers:
     """The opening markers of the formats in an edition; the lenient ones are those that damage leaves, too."""
-    own_steps = home_markers(registry.automaton(PLAIN, lenient=lenient))
+    own_steps = registry.automaton(PLAIN, lenient=lenient).top_level_markers
     known = [re.compile(step.terminal.regex) for step in own_steps]
     codes = [step.target.free is not None and step.target.free.terminal.short == "CODE" for step in own_steps]
     plain = [Opening(PLAIN, step) for step, is_code in zip(own_steps, codes, strict=True) if not is_code]
     terminals: dict[str, Terminal] = {}
     found: list[Opening] = []
     for name in registry.names(edition):
-        for step in home_markers(registry.automaton(name, lenient=lenient)):
+        for step in registry.automaton(name, lenient=lenient).top_level_markers:
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
-            own = step.target.ahead or step.target.islands
+            own = step.target.leading_markers or step.target.embedded
             if own or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
                 terminals[regex] = step.terminal
                 found.append(Opening(name, step))
     return Openers(found, terminals, plain, [step.terminal for step in own_steps])
 
 
-@registry.remembered
+@registry.cached
 def like(name: str) -> str:
     """The format that spells its calls as this one does, where its header names one."""
     return registry.automaton(name, lenient=True).tables.header.like
 
 
-@registry.remembered
+@registry.cached
 def likes(name: str) -> list[str]:
     """A format, the one that it is like, the one that this is like, and so on."""
     found = [name]
     while (other := like(found[-1])) and other not in found:
         found.append(other)
     return found
-
-
-def home_markers(automaton: Automaton) -> list[Transition]:
-    """The markers that may stand in a response of a format, outside of everything."""
-    home = automaton.home
-    return home.free.target.markers if home.free else home.markers

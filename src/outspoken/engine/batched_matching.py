@@ -99,7 +99,7 @@ class Sprinter(Buffer):
                 step = config.matcher or self._matcher(config)
                 match = step.match(buffer, pos)
                 if match is None:
-                    at = self._sprint_island(config, pos) if config.islands else -1
+                    at = self._sprint_island(config, pos) if config.embedded else -1
                     if at < 0:
                         break
                     pos, config = at, self.config
@@ -108,8 +108,8 @@ class Sprinter(Buffer):
                 step, match = self._sprint_free(config, free, pos, stop)
                 if match is None:
                     break
-            path = step.paths[match.lastindex]
-            for function, arg, group in path.ops:
+            path = step.branches[match.lastindex]
+            for function, arg, group in path.operations:
                 function(builder, arg, match, group, base)
             config = path.target
             pos = match.end()
@@ -123,7 +123,7 @@ class Sprinter(Buffer):
         role, buffer, target = free.terminal.short, self.buffer, free.target
         if not self._fresh or (stop and role == "TEXT" and not self.builder.frames):
             return None, None
-        leader = config.leader if config.leader is not None else self._leader(config)
+        leader = config.leading_matcher if config.leading_matcher is not None else self._leader(config)
         if leader and stop:
             return None, None
         if leader and (match := leader.match(buffer, pos)) is not None:
@@ -131,28 +131,30 @@ class Sprinter(Buffer):
             return leader, match
         step = target.finder or self._finder(target)
         if len(buffer) - pos > LONG:
-            step = matchers.step(target, "find long", HANDLERS)
+            step = matchers.matcher_of(target, "find long", HANDLERS)
         match = step.find(buffer, pos)
-        if match is None or (target.alarm is not None and target.alarm(buffer, pos, match.start())):
+        if match is None or (target.may_lack_closer is not None and target.may_lack_closer(buffer, pos, match.start())):
             return None, None
         end = match.start()
-        if config is self.automaton.home or config is self.automaton.start:
+        if config is self.automaton.top_level or config is self.automaton.start:
             self._opened_at = self.base + end
         self._sprint_piece(free, role, pos, end)
         self.marked = True
         return step, match
 
     def _matcher(self, config: Config) -> Any:
-        config.matcher = matchers.step(config, "match whole", HANDLERS)
+        config.matcher = matchers.matcher_of(config, "match whole", HANDLERS)
         return config.matcher
 
     def _leader(self, config: Config) -> Any:
         """The step over the markers that may stand before free text only; False where there are none."""
-        config.leader = matchers.step(config, "ahead whole", HANDLERS) if config.ahead else False
-        return config.leader
+        config.leading_matcher = (
+            matchers.matcher_of(config, "leading whole", HANDLERS) if config.leading_markers else False
+        )
+        return config.leading_matcher
 
     def _finder(self, config: Config) -> Any:
-        config.finder = matchers.step(config, "find whole", HANDLERS)
+        config.finder = matchers.matcher_of(config, "find whole", HANDLERS)
         return config.finder
 
     def _sprint_piece(self, free: Transition, role: str, start: int, end: int) -> None:
@@ -188,7 +190,7 @@ class Sprinter(Buffer):
             return -1
         builder, base = self.builder, self.base
         builder.last, end, builder.last_text = found
-        bound = step.bound if step.bound is not None else matchers.bind_all(step, HANDLERS)
+        bound = step.bound if step.bound is not None else matchers.bound_operations(step, HANDLERS)
         if bound:
             place = Place(pos, end)
             for function, arg, group in bound:
@@ -198,7 +200,7 @@ class Sprinter(Buffer):
 
     def _other_island(self, config: Config, pos: int, char: str) -> tuple[Any, Any]:
         """The island in another notation than JSON that begins with a character, and what it holds."""
-        for step in config.islands:
+        for step in config.embedded:
             notation = notation_of(step.terminal)
             if notation.may_begin(char):
                 return step, notation.read_at(self.buffer, pos, self._depth, True, self._shape(step, notation))
@@ -216,7 +218,7 @@ class Sprinter(Buffer):
 
     def _operate(self, step: Transition, start: int, end: int) -> None:
         """Carry out the operations of a transition that no expression took."""
-        bound = step.bound if step.bound is not None else matchers.bind_all(step, HANDLERS)
+        bound = step.bound if step.bound is not None else matchers.bound_operations(step, HANDLERS)
         if bound:
             place = Place(start, end)
             for function, arg, group in bound:

@@ -11,7 +11,7 @@ from typing import Any
 
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.matchers import bind
+from outspoken.grammar.matchers import bind_operation
 from outspoken.json.scanner import NotJson
 from outspoken.notations.interface import notation_of
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
@@ -21,7 +21,7 @@ from .buffer import LEFT
 from .recovery_driver import Salvager
 
 #: How free text is searched that may have lost its closing marker.
-_WATCH = {"find whole": "watch whole", "find long": "watch long", "find partial": "watch partial"}
+_WATCH = {"find whole": "find_checked whole", "find long": "find_checked long", "find partial": "find_checked partial"}
 
 
 class Machine(Salvager):
@@ -74,7 +74,7 @@ class Machine(Salvager):
         island, free = self._island, self.config.free
         if island is not None:
             return island.scanner.plain if self.pos == len(self.buffer) and not self._is_typed(island) else None
-        if free is None or free.target is self.automaton.home or self._fresh or self._lead or self._waiting:
+        if free is None or free.target is self.automaton.top_level or self._fresh or self._lead or self._waiting:
             return None
         if self._damage is not None or self._suspect is not None:
             return None
@@ -164,8 +164,8 @@ class Machine(Salvager):
 
     def _text(self, config: Config, free: Transition, *, final: bool) -> bool:
         """Free text, unless what stands here is a marker that may not follow it."""
-        if config.ahead and self._fresh:
-            going = self._marker(config, "ahead", final=final)
+        if config.leading_markers and self._fresh:
+            going = self._marker(config, "leading", final=final)
             if going is not None:
                 return going
         return self._free(config, free, final=final)
@@ -191,12 +191,12 @@ class Machine(Salvager):
             return final and self._free_ends(free)
         start = match.start()
         held = not final and match.partial
-        if not final and not held and step.rivals:
-            earlier = step.rivals.still_open(buffer, at, start, match.lastindex)
+        if not final and not held and step.open_markers:
+            earlier = step.open_markers.find_open(buffer, at, start, match.lastindex)
             start, held = (start, False) if earlier is None else (earlier, True)
-        path = None if held else step.paths.get(match.lastindex)
-        if path is not None and path.suspect is not None:
-            return self._is_suspect(role, match, path.suspect.kind)
+        path = None if held else step.branches.get(match.lastindex)
+        if path is not None and path.missing_closer is not None:
+            return self._is_suspect(role, match, path.missing_closer.kind)
         if path is None or (path.grows and not final and match.end() == len(buffer)):
             if self._suspect is None:
                 self._piece(role, start, closed=False, final=False)
@@ -206,7 +206,7 @@ class Machine(Salvager):
         if start > self.pos or role not in self._trims:
             self._piece(role, start, closed=True, final=False)
         self._close_free(free, start)
-        if config is self.automaton.home or config is self.automaton.start:
+        if config is self.automaton.top_level or config is self.automaton.start:
             self._opened_at = self.base + start
         self._take(path, match)
         return True
@@ -226,9 +226,9 @@ class Machine(Salvager):
 
     def _step(self, free: Transition, which: str) -> Any:
         """What finds the end of free text."""
-        if free.terminal.short == "ARG_VALUE" and free.target.suspects:
+        if free.terminal.short == "ARG_VALUE" and free.target.missing_closers:
             which = _WATCH[which]
-        return matchers.step(free.target, which, HANDLERS)
+        return matchers.matcher_of(free.target, which, HANDLERS)
 
     def _opening(self, match: Any, *, final: bool) -> bool:
         """A marker was found that is no path of this grammar's."""
@@ -266,10 +266,10 @@ class Machine(Salvager):
             FREE[role](self.builder, buffer[start:stop], self.base + start, self.base + stop)
         self.pos = end if closed else stop
 
-    def _take(self, path: matchers.Path, match: Any) -> None:
+    def _take(self, path: matchers.Branch, match: Any) -> None:
         """Go along a path that a match found."""
         builder, base = self.builder, self.base
-        for function, arg, group in path.ops:
+        for function, arg, group in path.operations:
             function(builder, arg, match, group, base)
         self.config = path.target
         self.pos = match.end()
@@ -279,21 +279,21 @@ class Machine(Salvager):
         """A marker that stands here: True; that may still come: False; none: None."""
         buffer, pos = self.buffer, self.pos
         if final:
-            step = matchers.step(config, f"{when} whole", HANDLERS)
+            step = matchers.matcher_of(config, f"{when} whole", HANDLERS)
             match = step.match(buffer, pos)
         else:
-            step = matchers.step(config, f"{when} partial", HANDLERS)
+            step = matchers.matcher_of(config, f"{when} partial", HANDLERS)
             match = step.match(buffer, pos, partial=True)
         if match is None:
             return None
         if not final and match.partial:
             return False
-        path = step.paths[match.lastindex]
+        path = step.branches[match.lastindex]
         if not final:
             if path.grows and match.end() == len(buffer):
                 return False
             at = self._past_blanks(pos)
-            if step.rivals and step.rivals.still_open(buffer, at, at, match.lastindex) is not None:
+            if step.open_markers and step.open_markers.find_open(buffer, at, at, match.lastindex) is not None:
                 return False
         self._take(path, match)
         return True
@@ -308,7 +308,7 @@ class Machine(Salvager):
         self.pos = pos = self._past_blanks(pos)
         if pos == len(buffer):
             return False
-        for step in config.islands:
+        for step in config.embedded:
             notation = notation_of(step.terminal)
             if notation.may_begin(buffer[pos]):
                 return self._island_at(step, notation, final=final)
@@ -319,7 +319,7 @@ class Machine(Salvager):
     def _is_cut(self, config: Config, pos: int) -> bool:
         """Does the text end inside a marker?"""
         match = (
-            matchers.step(config, "match partial", HANDLERS).match(self.buffer, pos, partial=True)
+            matchers.matcher_of(config, "match partial", HANDLERS).match(self.buffer, pos, partial=True)
             if config.markers
             else None
         )
@@ -397,7 +397,7 @@ class Machine(Salvager):
         elif self._island is None and ops is not None and self.pos >= len(self.buffer):
             place = Place(len(self.buffer), len(self.buffer))
             for op in ops:
-                function, arg, group = bind(op, 0, "before_", HANDLERS)
+                function, arg, group = bind_operation(op, 0, "before_", HANDLERS)
                 function(builder, arg, place, group, self.base)
         elif not self._ends_well(at):
             builder.cut(at)

@@ -87,7 +87,7 @@ class Salvager(Sprinter):
         announced = next((frame for frame in reversed(frames) if frame.index >= 0), None)
         outer = automaton.outside_of_call(self.config)
         opener, _ = self._opener()
-        bare = opener is not None and bool(opener.supplied)
+        bare = opener is not None and bool(opener.inserted)
         if announced is not None:
             return Damage(announced.start, outer, announced, at, True, bare)
         if builder.cap == "none":
@@ -95,10 +95,10 @@ class Salvager(Sprinter):
         # JSON without any marker is a call only where it says so
         plain = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
         hopeful = any(f.begun for f in frames) or None
-        if plain and (any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.islands)):
+        if plain and (any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.embedded)):
             hopeful = True
         if opener is not None:
-            return Damage(self._opened_at, automaton.home, None, at, hopeful, bare, plain=plain)
+            return Damage(self._opened_at, automaton.top_level, None, at, hopeful, bare, plain=plain)
         call = next((f for f in frames if f.start >= builder.safe and not CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
             hopeful = hopeful or "action" in call.kinds or None
@@ -109,7 +109,7 @@ class Salvager(Sprinter):
     def _is_bare(self) -> bool:
         """Is the marker missing that should have led out of plain text?"""
         opener, _ = self._opener()
-        return opener is not None and bool(opener.supplied)
+        return opener is not None and bool(opener.inserted)
 
     def _opener(self) -> tuple[Transition | None, int]:
         """The marker that led out of plain text, if nothing has ended since, and the offset behind it."""
@@ -118,8 +118,7 @@ class Salvager(Sprinter):
             return None, 0
         left = max(at - LEFT, self.origin)
         text = self.slice(left, min(at + _MARKER, self.base + len(self.buffer)))
-        home = self.automaton.home
-        for step in (home.free.target if home.free else home).markers:
+        for step in self.automaton.top_level_markers:
             match = matcher(step).regex.match(text, at - left)
             if match is not None:
                 return step, left + match.end()
@@ -138,7 +137,7 @@ class Salvager(Sprinter):
         if match is None and not final:
             return False
         self._damage = None
-        config, inside, end = self.automaton.home, False, len(self.buffer)
+        config, inside, end = self.automaton.top_level, False, len(self.buffer)
         if match is not None:
             config, inside, _ = damage.sync.places[match.lastindex]
             end = match.end() if inside else match.start()
@@ -168,7 +167,7 @@ class Salvager(Sprinter):
         builder.edits.clear()
         builder.unfinished(frame, end, "invalid")
         builder.frames.clear()
-        self.config = self.automaton.home
+        self.config = self.automaton.top_level
         self.rewind(end)
         self.marked = True
         return True
@@ -184,7 +183,7 @@ class Salvager(Sprinter):
         match = sync.find_partial(buffer, pos, partial=True)
         held = None if match is None else match.start()
         if match is not None and not match.partial:
-            held = sync.rivals.still_open(buffer, pos, match.start(), match.lastindex)
+            held = sync.open_markers.find_open(buffer, pos, match.start(), match.lastindex)
             if held is None and match.end() == len(buffer):
                 held = match.start()  # it may grow, or be in a string
             elif held is None and self._is_quoted(match, sync):
@@ -210,7 +209,7 @@ class Salvager(Sprinter):
         self.config = config
         builder.edits.clear()
         builder.unfinished(builder.frames.pop(), at, "truncated" if cut else "invalid")
-        if config is self.automaton.home:
+        if config is self.automaton.top_level:
             builder.frames.clear()
         self.rewind(at)
         self.marked = True
@@ -236,7 +235,7 @@ class Salvager(Sprinter):
     def _as_text(self, after: int) -> bool:
         """What was refused is text, from the marker on that led out of plain text."""
         builder = self.builder
-        self.config = self.automaton.home
+        self.config = self.automaton.top_level
         builder.frames.clear()
         builder.edits.clear()
         builder.unthink()
@@ -303,7 +302,7 @@ class Salvager(Sprinter):
         """Do what the steps of a way say, unless that contradicts what was announced."""
         builder = self.builder
         draft = draft_of(builder, damage.frame, damage.start, self.slice)
-        if damage.outer is not self.automaton.home:
+        if damage.outer is not self.automaton.top_level:
             # the section's own opener may be missing; it stands before the call, and so is no part of the way
             draft.edits += [edit for edit in builder.edits if edit.start <= damage.start]
         for taken in way.steps:
@@ -333,7 +332,7 @@ class Salvager(Sprinter):
     def _do(self, builder: Any, taken: Taken) -> None:
         """Carry out one step."""
         step = taken.step
-        if step is None or not step.supplied:
+        if step is None or not step.inserted:
             builder.edits += taken.edits
         if taken.ambiguous:
             builder.doubt = "the call can be read in two ways that are as likely"
@@ -350,7 +349,7 @@ class Salvager(Sprinter):
                 builder.no_value()
         elif taken.value_text:
             builder.last, builder.last_text = taken.value, taken.value_text
-        bound = step.bound if step.bound is not None else matchers.bind_all(step, HANDLERS)
+        bound = step.bound if step.bound is not None else matchers.bound_operations(step, HANDLERS)
         place = Place(taken.start, taken.end, taken.text)
         for function, arg, group in bound:
             function(builder, arg, place, group, 0)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from outspoken.engine.batched_matching import BLANK, LONG
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.matchers import Path, Step, named
+from outspoken.grammar.matchers import Branch, Matcher, named_operation
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.syntax import required
 from outspoken.semantics.handlers import HANDLERS
@@ -58,10 +58,10 @@ class _Ways(NamedTuple):
     `expression` is the step's with the groups that are wanted only, and `groups` are the numbers that they have there.
     """
 
-    step: Step
+    step: Matcher
     expression: re.Pattern[str]
     groups: dict[int, int]
-    wanted: dict[int, Path]
+    wanted: dict[int, Branch]
     missing: dict[int, int]
 
     def number(self, match: Any) -> int:
@@ -71,7 +71,7 @@ class _Ways(NamedTuple):
 
 def roots_of(automaton: Automaton) -> list[State]:
     """The states in which a lane is entered: at the beginning of a text, and at an opening marker."""
-    return [State(automaton.start, (), False), State(automaton.home, (), True, True)]
+    return [State(automaton.start, (), False), State(automaton.top_level, (), True, True)]
 
 
 class LaneSource(LaneOperations):
@@ -150,7 +150,7 @@ class LaneSource(LaneOperations):
         self._frames = list(state.frames)
         self._is_bare = False
         if state.opening:
-            ways = self._ways(matchers.step(config, "find lane", HANDLERS), state, "opening")
+            ways = self._ways(matchers.matcher_of(config, "find sound", HANDLERS), state, "opening")
             self._put(f"m = {self._match(ways)}(text, pos)", "if m is None:", "    return None")
             self._paths(ways)
             return
@@ -159,11 +159,15 @@ class LaneSource(LaneOperations):
             self._block(lambda: self._end(config))
             self._marker(state)
             return
-        if config.ahead:
-            ways = self._ways(matchers.step(config, "ahead lane", HANDLERS), state, "ahead")
+        if config.leading_markers:
+            ways = self._ways(matchers.matcher_of(config, "leading sound", HANDLERS), state, "ahead")
             self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(ways))
-        if config.free.terminal.short == "TEXT" and not state.frames and config.free.target is self._automaton.home:
+        if (
+            config.free.terminal.short == "TEXT"
+            and not state.frames
+            and config.free.target is self._automaton.top_level
+        ):
             self._put("if once:")
             self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
         self._free(state, config.free)
@@ -173,7 +177,7 @@ class LaneSource(LaneOperations):
         ops = config.end()
         if ops is None:
             raise Unreadable
-        self._operate([named(op, 0, "before_") for op in ops], "n", "n")
+        self._operate([named_operation(op, 0, "before_") for op in ops], "n", "n")
         self._put("break")
 
     def _goto(self, config: Config) -> None:
@@ -192,10 +196,10 @@ class LaneSource(LaneOperations):
         """A marker or an island that stands here."""
         config = state.config
         if config.markers:
-            ways = self._ways(matchers.step(config, "match lane", HANDLERS), state, "match")
+            ways = self._ways(matchers.matcher_of(config, "match sound", HANDLERS), state, "match")
             self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
             self._block(lambda: self._paths(ways))
-        if config.islands:
+        if config.embedded:
             self._island(config)
         self._refuse()
 
@@ -205,16 +209,16 @@ class LaneSource(LaneOperations):
         told = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
         self._put(f"return bool({' or '.join(told)})")
 
-    def _ways(self, step: Step, state: State, which: str) -> _Ways:
+    def _ways(self, step: Matcher, state: State, which: str) -> _Ways:
         """The ways of a step that are wanted. Where it stands to be matched, the other ways get no groups."""
-        wanted, missing = dict[int, Path](), dict[int, int]()
-        for group, path in step.paths.items():
+        wanted, missing = dict[int, Branch](), dict[int, int]()
+        for group, path in step.branches.items():
             way = Way(state, which, group)
             if way in self._wanted:
                 wanted[group] = path
             else:
                 missing[group] = self._number(way)
-        needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named]})
+        needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named_operations]})
         expression, groups = lean(step.source, needed)
         return _Ways(step, expression, {0: 0, **groups}, wanted, missing)
 
@@ -231,8 +235,8 @@ class LaneSource(LaneOperations):
             self._block(lambda path=path: self._path(path, ways.groups))
         self._put(f"return {self._name('missing', ways.number)}(m)")
 
-    def _path(self, path: Path, groups: dict[int, int]) -> None:
-        self._operate([(name, arg, groups[group]) for name, arg, group in path.named])
+    def _path(self, path: Branch, groups: dict[int, int]) -> None:
+        self._operate([(name, arg, groups[group]) for name, arg, group in path.named_operations])
         self._put("pos = m.end()")
         self._goto(path.target)
 
@@ -241,15 +245,16 @@ class LaneSource(LaneOperations):
     def _free(self, state: State, free: Transition) -> None:
         """Free text up to the marker that ends it, or up to the end."""
         target, role = free.target, free.terminal.short
-        step = matchers.step(target, "find lane", HANDLERS)
+        step = matchers.matcher_of(target, "find sound", HANDLERS)
         ways = self._ways(step, state, "find")
         solid = set(step.solid[1]) if step.solid is not None else set[str]()
-        told = all(solid & required(s.alarm) for s in target.suspects)
-        self._find(target, ways, counts=told and target.alarm is not None)
+        told = all(solid & required(s.prefilter) for s in target.missing_closers)
+        self._find(target, ways, counts=told and target.may_lack_closer is not None)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))
-        if target.alarm is not None:
-            self._put(f"if {'odd and ' if told else ''}{self._name('alarm', target.alarm)}(text, pos, e) is not None:")
+        if target.may_lack_closer is not None:
+            may_lack = self._name("may_lack_closer", target.may_lack_closer)
+            self._put(f"if {'odd and ' if told else ''}{may_lack}(text, pos, e) is not None:")
             self._put("    return None")
         self._piece(role, state.marked, "e", ends=False)
         self._operate(named_all(free), "e", "e")
@@ -287,11 +292,13 @@ class LaneSource(LaneOperations):
         ops = free.target.end()
         if ops is None:
             raise Unreadable
-        if free.target.alarm is not None:
-            self._put(f"if {self._name('alarm', free.target.alarm)}(text, pos) is not None:", "    return None")
+        if free.target.may_lack_closer is not None:
+            self._put(
+                f"if {self._name('closer', free.target.may_lack_closer)}(text, pos) is not None:", "    return None"
+            )
         self._piece(role, marked, "n", ends=True)
         self._operate(named_all(free), "n", "n")
-        self._operate([named(op, 0, "before_") for op in ops], "n", "n")
+        self._operate([named_operation(op, 0, "before_") for op in ops], "n", "n")
         self._put("break")
 
     def _piece(self, role: str, marked: bool, end: str, *, ends: bool) -> None:
@@ -340,7 +347,7 @@ class LaneSource(LaneOperations):
         if self._automaton.tables.ignore:
             self._put(f"if c in {BLANK!r}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
             self._put("        return None", "    c = text[pos]")
-        for step in config.islands:
+        for step in config.embedded:
             chars = "".join(sorted([char for char, found in config.json.items() if found is step]))
             if not chars:
                 notation = notation_of(step.terminal)

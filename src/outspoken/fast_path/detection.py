@@ -29,7 +29,7 @@ class _Plain(NamedTuple):
     openers: Openers
     #: the numbers from this one on are plain text's own markers
     own: int
-    ahead: Any
+    leading_markers: Any
     lane: Lane
 
 
@@ -41,12 +41,12 @@ _Read = tuple[Lane, list[Any], int, bool, bool]
 _seen: dict[int, int] = {}
 
 
-@registry.remembered
+@registry.cached
 def _plain(edition: int) -> _Plain:
     lane = lane_of(PLAIN, edition)
     start = lane.automaton.start
     openers = opening_markers(True, edition)
-    ahead = matchers.step(start, "ahead whole", HANDLERS).match if start.ahead else None
+    ahead = matchers.matcher_of(start, "leading whole", HANDLERS).match if start.leading_markers else None
     return _Plain(edition, openers, len(openers.terminals) + 1, ahead, lane)
 
 
@@ -76,7 +76,7 @@ class _Reader:
     def read(self) -> bool:
         """Was all of the text read?"""
         plain, text, length = self.plain, self.text, len(self.text)
-        if plain.ahead is not None and plain.ahead(text, 0) is not None:
+        if plain.leading_markers is not None and plain.leading_markers(text, 0) is not None:
             head = plain.lane.read_head(text, self.tools, self.depth)
             if head.__class__ is not tuple:
                 return False

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Transition
 from outspoken.grammar.header import Header
-from outspoken.grammar.matchers import NamedOp, named
+from outspoken.grammar.matchers import NamedOp, named_operation
 
 #: What one call, block of reasoning or code sample holds is named for its depth: `start0`, `name0`, and so on.
 _HELD = ("name", "id", "args", "parts", "key", "bare")
@@ -18,7 +18,10 @@ class Unreadable(Exception):
 
 def named_all(step: Transition) -> list[NamedOp]:
     """The operations of a transition that no expression takes."""
-    return [*[named(op, 0, "before_") for op in step.before], *[named(op, 0, "") for op in step.after]]
+    return [
+        *[named_operation(op, 0, "before_") for op in step.before],
+        *[named_operation(op, 0, "") for op in step.after],
+    ]
 
 
 class _Sure(NamedTuple):

@@ -196,7 +196,7 @@ class Lane:
             return self._made
 
 
-@registry.remembered
+@registry.cached
 def lane_of(format: str, edition: int) -> Lane:
     """The lane of a format, by its name or an alias."""
     return Lane(registry.automaton(registry.resolve(format), lenient=True))

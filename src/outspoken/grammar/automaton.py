@@ -14,7 +14,7 @@ from threading import RLock
 from typing import Any, Literal, NamedTuple
 
 from .tables import END, Tables, Terminal, order
-from .vocabulary import CALLS, FIELDS, FRAMES, FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
+from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, JSON_FIRST, TOKENS
 
 #: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
 #: ("reopen", "tool_calls"), ("drop", ""), ("island", "").
@@ -26,11 +26,11 @@ Stack = tuple[int, ...]
 class Transition:
     """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
 
-    `cost` is how far the reductions are from the grammar's first alternatives. `supplied` is the marker that is missing
+    `cost` is how far the reductions are from the grammar's first alternatives. `inserted` is the marker that is missing
     before this one, as it is written; "" where none is.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "supplied", "known")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "known")
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Transition:
         before: tuple[Op, ...],
         after: tuple[Op, ...],
         cost: int,
-        supplied: str = "",
+        inserted: str = "",
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
-        self.supplied = supplied
+        self.inserted = inserted
         #: how recovery recognises the terminal, once it was asked for
         self.known: Any = None
         #: what an island that is shifted here becomes, where that is known at once
@@ -54,39 +54,39 @@ class Transition:
 class Config:
     """One configuration: what is acceptable here.
 
-    `free` is the transition over free text, where that is acceptable; it is then taken for empty text, too. `islands`
+    `free` is the transition over free text, where that is acceptable; it is then taken for empty text, too. `embedded`
     are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
     `json` holds the first characters of the JSON values that are acceptable here, each with the transition over it.
-    `suspects` is what in the free text before this configuration says that its closing marker is missing, and `alarm`
-    finds what may be one of them.
+    `missing_closers` are the patterns that show, in the free text before this configuration, that its closing marker is
+    missing; `may_lack_closer` searches for the places where one of them may match.
 
     All of these are made when they are first asked for.
     """
 
     free: Transition | None
-    islands: list[Transition]
+    embedded: list[Transition]
     markers: list[Transition]
     json: dict[str, Transition]
-    suspects: tuple[Suspect, ...]
-    alarm: Any
+    missing_closers: tuple[MissingCloser, ...]
+    may_lack_closer: Any
     __slots__ = (
         "automaton",
         "stack",
         "free",
-        "islands",
+        "embedded",
         "markers",
         "json",
-        "suspects",
-        "alarm",
+        "missing_closers",
+        "may_lack_closer",
         "before",
-        "engines",
+        "matchers",
         "finder",
         "matcher",
-        "leader",
+        "leading_matcher",
         "_strict",
         "_linked",
         "_ends",
-        "_ahead",
+        "_leading",
     )
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
@@ -94,23 +94,23 @@ class Config:
         self.stack = stack
         #: the configuration from which a value that is free text leads here; reasoning may lead here, too
         self.before: Config | None = None
-        self.engines: dict[str, Any] = {}
+        self.matchers: dict[str, Any] = {}
         #: the compiled steps for text that is all there, once they were made
         self.finder: Any = None
         self.matcher: Any = None
-        self.leader: Any = None
+        self.leading_matcher: Any = None
         self._strict: tuple[Transition | None, list[Transition], list[Transition]] | None = None
         self._linked = False
         self._ends: tuple[Op, ...] | Literal[False] | None = False
-        self._ahead: list[Transition] | None = None
+        self._leading: list[Transition] | None = None
 
     def __getattr__(self, name: str) -> Any:
         """What was not made yet: it is made as a whole, and only then seen, so that threads may share automata."""
         if name not in _MADE:
             raise AttributeError(name)
         with _making:
-            if name in ("suspects", "alarm"):
-                self._suspect()
+            if name in ("missing_closers", "may_lack_closer"):
+                self._find_missing_closers()
             elif not self._linked:
                 self._link()
         return object.__getattribute__(self, name)
@@ -127,7 +127,7 @@ class Config:
 
     def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
         free: Transition | None = None
-        islands: list[Transition] = []
+        embedded: list[Transition] = []
         markers: list[Transition] = []
         for name in self.automaton.tables.states[self.stack[-1]]:
             found = self.automaton.transition(self.stack, name)
@@ -136,36 +136,38 @@ class Config:
             if found.terminal.short in FREE_TEXT:
                 free = found
             else:
-                (islands if found.terminal.short in ISLANDS else markers).append(found)
+                (embedded if found.terminal.short in EMBEDDED_VALUES else markers).append(found)
         markers.sort(key=lambda t: order(t.terminal))
-        return free, islands, markers
+        return free, embedded, markers
 
     def _link(self) -> None:
-        free, islands, markers = self.strict()
-        lenience = self.automaton.lenience
-        self.json = {c: t for t in reversed(islands) for c in JSON_FIRST.get(t.terminal.short, ())}
-        self.islands, self.free = islands, free
-        self.markers = [*markers, *lenience.supplied(self)] if lenience else markers
+        free, embedded, markers = self.strict()
+        lenient_rules = self.automaton.lenient_rules
+        self.json = {c: t for t in reversed(embedded) for c in JSON_FIRST.get(t.terminal.short, ())}
+        self.embedded, self.free = embedded, free
+        self.markers = [*markers, *lenient_rules.insertions(self)] if lenient_rules else markers
         self._linked = True
 
-    def _suspect(self) -> None:
-        lenience = self.automaton.lenience
-        found = lenience.suspects(self.before) if lenience and self.before else ()
-        self.alarm = re.compile("|".join(dict.fromkeys([s.alarm for s in found]))).search if found else None
-        self.suspects = found
+    def _find_missing_closers(self) -> None:
+        lenient_rules = self.automaton.lenient_rules
+        found = lenient_rules.missing_closers(self.before) if lenient_rules and self.before else ()
+        self.may_lack_closer = (
+            re.compile("|".join(dict.fromkeys([s.prefilter for s in found]))).search if found else None
+        )
+        self.missing_closers = found
 
     @property
-    def ahead(self) -> list[Transition]:
+    def leading_markers(self) -> list[Transition]:
         """The markers that are acceptable here and not after the free text that is acceptable here, too."""
-        if self._ahead is None:
+        if self._leading is None:
             later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
-            self._ahead = [t for t in self.markers if t.terminal.name not in later] if self.free else []
-        return self._ahead
+            self._leading = [t for t in self.markers if t.terminal.name not in later] if self.free else []
+        return self._leading
 
     def on(self, short: str) -> Transition | None:
         """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""
         free = [self.free] if self.free else []
-        return next((t for t in (*free, *self.islands, *self.markers) if t.terminal.short == short), None)
+        return next((t for t in (*free, *self.embedded, *self.markers) if t.terminal.short == short), None)
 
     def end(self) -> tuple[Op, ...] | None:
         """The operations of the end of the text; None where the text may not end here."""
@@ -175,36 +177,36 @@ class Config:
         return self._ends
 
 
-class Suspect(NamedTuple):
+class MissingCloser(NamedTuple):
     """What a value should not hold, by its `kind`.
 
     It is the "end" of the call that the value stands in, another "call" or "argument", or its closing marker "twice".
-    Nothing that matches `regex` is without a match of `alarm`, which is found fast.
+    Nothing that matches `regex` is without a match of `may_lack_closer`, which is found fast.
     """
 
     regex: str
-    alarm: str
+    prefilter: str
     first: str
     kind: str
 
 
-_MADE = frozenset({"free", "islands", "markers", "json", "suspects", "alarm"})
+_MADE = frozenset({"free", "embedded", "markers", "json", "missing_closers", "may_lack_closer"})
 _making = RLock()
 
 
-class Lenience(NamedTuple):
+class LenientRules(NamedTuple):
     """What an automaton recognises beyond its grammar: more markers of a configuration; what is suspect in its text."""
 
-    supplied: Callable[[Config], list[Transition]]
-    suspects: Callable[[Config], tuple[Suspect, ...]]
+    insertions: Callable[[Config], list[Transition]]
+    missing_closers: Callable[[Config], tuple[MissingCloser, ...]]
 
 
 class Automaton:
     """All configurations of one grammar that have been met so far."""
 
-    def __init__(self, tables: Tables, lenience: Lenience | None = None) -> None:
+    def __init__(self, tables: Tables, lenient_rules: LenientRules | None = None) -> None:
         self.tables = tables
-        self.lenience = lenience
+        self.lenient_rules = lenient_rules
         self._configs: dict[Stack, Config] = {}
         #: the forced reductions of the states that were asked for
         self._known: dict[int, int | None] = {}
@@ -212,10 +214,16 @@ class Automaton:
         self.opened: Any = None
         self.start = self.config((tables.start,))
         #: Where parsing goes on after text: outside every segment.
-        self.home = self.start.free.target if self.start.free else self.start
+        self.top_level = self.start.free.target if self.start.free else self.start
         names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
         #: the free text round which white space belongs to the markup
         self.trims = frozenset([names[t] for t in tables.header.trim])
+
+    @property
+    def top_level_markers(self) -> list[Transition]:
+        """The transitions over the markers that may follow text outside every segment."""
+        home = self.top_level
+        return (home.free.target if home.free else home).markers
 
     @cached_property
     def broken(self) -> Automaton | None:
@@ -228,8 +236,8 @@ class Automaton:
         found, waiting = [self.start], [self.start]
         seen = {self.start}
         while waiting:
-            free, islands, markers = waiting.pop().strict()
-            for step in (*([free] if free else []), *islands, *markers):
+            free, embedded, markers = waiting.pop().strict()
+            for step in (*([free] if free else []), *embedded, *markers):
                 if step.target not in seen:
                     seen.add(step.target)
                     found.append(step.target)
@@ -249,7 +257,7 @@ class Automaton:
         depth = max(
             [i for i, state in enumerate(config.stack) if not CALLS.isdisjoint(frames[state].split())], default=0
         )
-        return self.config(config.stack[:depth]) if depth else self.home
+        return self.config(config.stack[:depth]) if depth else self.top_level
 
     def transition(self, stack: Stack, name: str) -> Transition | None:
         """What a terminal does after a stack; None where it is not acceptable, or no terminal."""

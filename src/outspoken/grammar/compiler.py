@@ -20,7 +20,7 @@ from outspoken.results.errors import GrammarError
 from .header import read_header
 from .sources import own_folder, sources
 from .tables import BROKEN, START, Rule, Tables, Terminal, order
-from .vocabulary import FRAMES, FREE_TEXT, ISLANDS, SPELLED_ISLANDS, short
+from .vocabulary import EMBEDDED_VALUES, FRAMES, FREE_TEXT, SPELLED_VALUES, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -128,16 +128,16 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""
-    if brief in SPELLED_ISLANDS:
+    if brief in SPELLED_VALUES:
         canonical = (written and written[0]) or ""
         if not canonical:
             raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
-    elif written and brief not in FREE_TEXT | ISLANDS:
+    elif written and brief not in FREE_TEXT | EMBEDDED_VALUES:
         canonical, read = written[0] or "", written[1]
         regex = read or regex
     regex = without_groups(regex)
     try:
-        bounded = brief not in FREE_TEXT | ISLANDS
+        bounded = brief not in FREE_TEXT | EMBEDDED_VALUES
         growing, spanning = bounded and grows(regex), bounded and wide(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
@@ -147,14 +147,14 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
 
 
 def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
-    """The terminals with those `wide` that go on where another one, which may stand in the same place, has ended."""
-    markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | ISLANDS], key=order)
+    """Mark terminals `may_stay_open` if another terminal of the same state may match their beginning."""
+    markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | EMBEDDED_VALUES], key=order)
     places = {t.name: {number for number, state in enumerate(states) if t.name in state} for t in markers}
     found = dict(terminals)
     for i, terminal in enumerate(markers):
         shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
-        if not terminal.wide and any(begins(t.regex, terminal.regex) for t in shorter):
-            found[terminal.name] = replace(terminal, wide=True)
+        if not terminal.may_stay_open and any(begins(t.regex, terminal.regex) for t in shorter):
+            found[terminal.name] = replace(terminal, may_stay_open=True)
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .automaton import Config, Lenience, Suspect, Transition
+from .automaton import Config, LenientRules, MissingCloser, Transition
 from .tables import Terminal
 
 #: A marker that is as long as this is not met by chance.
@@ -21,7 +21,7 @@ _MAX_CHAINS = 8
 _MAX_LINKS = 8
 
 
-def supplied(config: Config) -> list[Transition]:
+def insertions(config: Config) -> list[Transition]:
     """The transitions over what follows an opening marker, in text without it."""
     free, _, markers = config.strict()
     if free is None or free.terminal.short != "TEXT":
@@ -43,14 +43,14 @@ def supplied(config: Config) -> list[Transition]:
     return found
 
 
-def suspects(config: Config) -> tuple[Suspect, ...]:
+def missing_closers(config: Config) -> tuple[MissingCloser, ...]:
     """What in a value that begins in a configuration says that its closing marker is missing."""
     if config.free is None or config.free.terminal.short != "ARG_VALUE":
         return ()
     return (*_openings(config), *_endings(config), *_arguments(config))
 
 
-LENIENCE = Lenience(supplied, suspects)
+LENIENT_RULES = LenientRules(insertions, missing_closers)
 
 
 def is_telling(step: Transition) -> bool:
@@ -58,20 +58,20 @@ def is_telling(step: Transition) -> bool:
     return len(step.terminal.canonical.strip()) >= _TELLING and step.terminal.short.startswith("_")
 
 
-def _openings(config: Config) -> list[Suspect]:
+def _openings(config: Config) -> list[MissingCloser]:
     """The beginning of another call, over its name and up to what must follow there, where no value may end at one."""
     automaton = config.automaton
     ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
-    home = automaton.home
+    home = automaton.top_level
     own = _own(config)
     places = [automaton.outside_of_call(config), home.free.target if home.free else home]
-    found: dict[str, Suspect] = {}
+    found: dict[str, MissingCloser] = {}
     for place in places:
         for step in place.markers:
-            if not step.supplied and is_telling(step) and step.terminal.name not in ends:
+            if not step.inserted and is_telling(step) and step.terminal.name not in ends:
                 for chain in _named(step, (), False):
                     regex = _led(own, "\\n", _BLANKS.join([_alone(t) for t in chain]))
-                    found.setdefault(regex, Suspect(regex, _alone(step), _first(step), "call"))
+                    found.setdefault(regex, MissingCloser(regex, _alone(step), _first(step), "call"))
     return list(found.values())
 
 
@@ -86,9 +86,9 @@ def _named(step: Transition, before: tuple[Transition, ...], named: bool) -> lis
     return [way for t in step.target.markers for way in _named(t, chain, named)][:_MAX_CHAINS]
 
 
-def _arguments(config: Config) -> list[Suspect]:
+def _arguments(config: Config) -> list[MissingCloser]:
     """The beginning of another argument, up to its value: at the beginning of a line, or anywhere if it is no text."""
-    found: list[Suspect] = []
+    found: list[MissingCloser] = []
     for closer in config.free.target.markers if config.free else ():
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
@@ -99,7 +99,7 @@ def _arguments(config: Config) -> list[Suspect]:
                 alien = opener.terminal.canonical.strip()[:2] if _ALIEN.search(opener.terminal.canonical) else ""
                 lead = f"(?:{_own(config)}|\\n{'|' if alien else ''})"
                 first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{alien}"
-                found.append(Suspect(lead + _BLANKS.join(parts), _alone(opener), first, "argument"))
+                found.append(MissingCloser(lead + _BLANKS.join(parts), _alone(opener), first, "argument"))
     return found
 
 
@@ -109,7 +109,7 @@ def _to_value(named: Transition) -> list[str]:
     steps = named.target.markers
     while steps and len(parts) < _MAX_LINKS:
         parts.append("|".join([_alone(step) for step in steps]))
-        if any(step.target.free or step.target.islands for step in steps):
+        if any(step.target.free or step.target.embedded for step in steps):
             return [f"(?:{part})" if "|" in part else part for part in parts]
         steps = steps[0].target.markers if len(steps) == 1 else []
     return []
@@ -126,22 +126,22 @@ def _own(config: Config) -> str:
     return "(?!)"
 
 
-def _endings(config: Config) -> list[Suspect]:
+def _endings(config: Config) -> list[MissingCloser]:
     """The end of the call, with or without the markers between the value and it."""
-    found: list[Suspect] = []
+    found: list[MissingCloser] = []
     for closer in config.free.target.markers if config.free else ():
         chain = _shortest_end(closer.target)
         written = closer.terminal.canonical.strip()
         if is_telling(closer):
             spelled, lead = re.escape(written), _break(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={_BLANKS}{spelled})"
-            found.append(Suspect(twice, spelled, f"\n{written[0]}", "twice"))
+            found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
         for start in range(len(chain)):
             rest = _BLANKS.join([_alone(t) for t in chain[start:]])
             lead = _break(chain[start].terminal) or _break(closer.terminal)
             regex = _led(_own(config), lead, rest)
             first = _first(chain[start])
-            found.append(Suspect(regex, _alone(chain[-1]), first and first + written[:2], "end"))
+            found.append(MissingCloser(regex, _alone(chain[-1]), first and first + written[:2], "end"))
     return found
 
 
@@ -165,7 +165,7 @@ def _shortest_end(config: Config) -> list[Transition]:
     seen = {config}
     for at, chain in queue:
         for step in at.markers:
-            if step.supplied:
+            if step.inserted:
                 continue
             if any(op == ("end", "tool_call") for op in step.after):
                 return [*chain, step] if all(is_telling(t) for t in (*chain, step)) else []

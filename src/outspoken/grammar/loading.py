@@ -44,7 +44,7 @@ def _template(template: Any, name: str | None) -> str:
 
     if not name:
         raise ValueError("a response template has no name of its own; pass `name`")
-    known = registry.normal(name)
+    known = registry.normalized(name)
     path = registry.grammars_folder() / f"{known}.lark"
     checked = Template(deepcopy(template), known)
     return registry.add(known, grammar_of(checked, known), path, checked)
@@ -58,6 +58,6 @@ def _grammar(path: Path, name: str | None) -> str:
     except OSError as error:
         raise GrammarError(str(path), f"it cannot be read: {error}") from error
     known = read_header(text, str(path)).format
-    if name is not None and registry.normal(name) != known:
+    if name is not None and registry.normalized(name) != known:
         raise ValueError(f"the grammar calls itself `{known}`, not `{name}`")
     return registry.add(known, text, path)

@@ -16,7 +16,7 @@ from typing import Any
 from outspoken.patterns.prefilter import guard
 from outspoken.patterns.syntax import beginning
 
-from .automaton import Automaton, Config, Suspect, Transition
+from .automaton import Automaton, Config, MissingCloser, Transition
 from .tables import Terminal
 
 #: An operation: the name of its handler, its argument, the group of a match that it speaks of.
@@ -69,7 +69,7 @@ def folded(ops: tuple[tuple[Any, str, Any], ...], handlers: Handlers) -> tuple[t
     return tuple(made)
 
 
-class Path:
+class Branch:
     """One way through a step: the operations with the groups they speak of, and where it leads.
 
     `named` are the same operations, each by its name. `suspect` is set where the path leads nowhere, since a closing
@@ -78,7 +78,7 @@ class Path:
     An operation is `(function, argument, group)` and is called as `function(builder, argument, match, group, base)`.
     """
 
-    __slots__ = ("ops", "named", "target", "grows", "suspect")
+    __slots__ = ("operations", "named_operations", "target", "grows", "missing_closer")
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Path:
         handlers: Handlers,
         target: Config,
         grows: bool,
-        suspect: Suspect | None = None,
+        suspect: MissingCloser | None = None,
     ) -> None:
-        self.ops = folded(tuple([(handlers[name], arg, group) for name, arg, group in named]), handlers)
-        self.named, self.target, self.grows, self.suspect = named, target, grows, suspect
+        self.operations = folded(tuple([(handlers[name], arg, group) for name, arg, group in named]), handlers)
+        self.named_operations, self.target, self.grows, self.missing_closer = named, target, grows, suspect
 
 
-class Rivals:
+class OpenMarkers:
     """Markers of which one may be open where another one has matched: compiled patterns, with the group of each."""
 
     __slots__ = ("found",)
@@ -100,7 +100,7 @@ class Rivals:
     def __init__(self, found: list[tuple[Any, int]]) -> None:
         self.found = found
 
-    def still_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
+    def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """Where one is still open, from `at` on, that would count before the match of a group at `start`.
 
         None where there is none.
@@ -118,7 +118,7 @@ class Rivals:
         return first
 
 
-class Step:
+class Matcher:
     """A compiled step of a configuration: `find` searches or `match` matches at a place; `paths` by group number.
 
     `quick` finds the first character that may begin a marker; None where any may.
@@ -127,20 +127,20 @@ class Step:
     `rivals` are the terminals of a partial step that may be open where another one has matched.
     """
 
-    __slots__ = ("source", "find", "match", "paths", "rivals", "quick", "solid", "guard")
+    __slots__ = ("source", "find", "match", "branches", "open_markers", "quick", "solid", "guard")
 
     def __init__(
         self,
         source: str,
-        paths: dict[int, Path],
+        paths: dict[int, Branch],
         lead: str | None,
         module: Any,
-        rivals: Rivals | None,
-        terminals: Sequence[Terminal | Suspect],
+        rivals: OpenMarkers | None,
+        terminals: Sequence[Terminal | MissingCloser],
     ) -> None:
         self.source = source
-        self.paths = paths
-        self.rivals = rivals
+        self.branches = paths
+        self.open_markers = rivals
         self.quick: Any = None
         self.solid: tuple[str, str] | None = None
         self.guard = ""
@@ -160,7 +160,7 @@ def _nothing(text: str, pos: int = 0, **_: bool) -> None:
     """Finds nothing, where no marker is acceptable."""
 
 
-def step(config: Config, which: str, handlers: Handlers) -> Step:
+def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
     """The compiled step of a configuration.
 
     `which` begins with "find" for the markers that end free text, with "match" for what stands at a place where free
@@ -170,35 +170,35 @@ def step(config: Config, which: str, handlers: Handlers) -> Step:
     there for damage. "watch" is "find" that also finds what shows that a closing marker is missing.
     """
     try:
-        return config.engines[which]
+        return config.matchers[which]
     except KeyError:
         kind, mode = which.split()
-        finds = kind in ("find", "watch")
+        finds = kind in ("find", "find_checked")
         compiler = _Compiler(config.automaton, handlers, anchored=not finds, sound=mode == "lane")
-        markers = config.ahead if kind == "ahead" else config.markers
+        markers = config.leading_markers if kind == "leading" else config.markers
         if mode == "lane" and not finds:
-            markers = [t for t in markers if not t.supplied]
-        counted = [t for t in markers if not t.supplied] if mode == "lane" else markers
+            markers = [t for t in markers if not t.inserted]
+        counted = [t for t in markers if not t.inserted] if mode == "lane" else markers
         room = 0 if mode == "partial" else _MAX_BRANCHES // max(len(counted), 1)
         branches = [compiler.branch(t, (), room, _MAX_DEPTH) for t in markers]
-        if kind == "watch":
-            branches += [compiler.suspect(s, config) for s in config.suspects]
+        if kind == "find_checked":
+            branches += [compiler.missing_closer(s, config) for s in config.missing_closers]
         if mode in ("whole", "lane"):
             module: Any = re
         else:
             import regex as module
         lead = None if finds else compiler.blank
-        groups = sorted(compiler.paths)
-        wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.wide and mode == "partial"]
-        rivals = Rivals([(module.compile(t.terminal.regex), group) for t, group in wide]) if wide else None
-        terminals = [*[t.terminal for t in markers], *(config.suspects if kind == "watch" else ())]
-        found = config.engines[which] = Step("|".join(branches), compiler.paths, lead, module, rivals, terminals)
+        groups = sorted(compiler.branches)
+        wide = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.may_stay_open and mode == "partial"]
+        rivals = OpenMarkers([(module.compile(t.terminal.regex), group) for t, group in wide]) if wide else None
+        terminals = [*[t.terminal for t in markers], *(config.missing_closers if kind == "find_checked" else ())]
+        found = config.matchers[which] = Matcher("|".join(branches), compiler.branches, lead, module, rivals, terminals)
         if mode == "partial" and finds:
             found.quick = quick(terminals)
         return found
 
 
-def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
+def quick(terminals: Sequence[Terminal | MissingCloser]) -> Any:
     """A search for where one of the terminals may begin, in a piece behind which more may come; None where anywhere."""
     chars = first(terminals)
     if not chars:
@@ -213,7 +213,7 @@ def quick(terminals: Sequence[Terminal | Suspect]) -> Any:
     return re.compile(f"[{direct}{blank}](?:(?<=[{direct}])|{led})" if direct else f"[{blank}]{led}").search
 
 
-def _beginnings(terminals: Sequence[Terminal | Suspect]) -> tuple[set[str], set[str]] | None:
+def _beginnings(terminals: Sequence[Terminal | MissingCloser]) -> tuple[set[str], set[str]] | None:
     """The white space with which one of the terminals may begin, and what may stand behind that; None where unknown."""
     blank, solid = set[str](), set[str]()
     for terminal in terminals:
@@ -229,7 +229,7 @@ def _both(compiled: Any) -> tuple[Any, Any]:
     return compiled.search, compiled.match
 
 
-def searched(source: str, terminals: Sequence[Terminal | Suspect]) -> tuple[Any, Any, tuple[str, str] | None]:
+def searched(source: str, terminals: Sequence[Terminal | MissingCloser]) -> tuple[Any, Any, tuple[str, str] | None]:
     """What finds one of the terminals in text that is not long, and what matches one, both made fast; see `Step`."""
     begun = _beginnings(terminals)
     if begun is None or not begun[1] or any(char.isalnum() for char in begun[1]):
@@ -267,13 +267,13 @@ def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
     return beginning(regex)
 
 
-def guarded(source: str, terminals: Sequence[Terminal | Suspect]) -> str:
+def guarded(source: str, terminals: Sequence[Terminal | MissingCloser]) -> str:
     """The expression that finds one of the terminals, made fast where only some characters may begin one."""
     ahead = lookahead(terminals)
     return f"{ahead}(?:{source})" if ahead else source
 
 
-def lookahead(terminals: Sequence[Terminal | Suspect]) -> str:
+def lookahead(terminals: Sequence[Terminal | MissingCloser]) -> str:
     """What can be said of where one of the terminals begins, as an expression that takes nothing."""
     chars = first(terminals)
     if not chars:
@@ -282,7 +282,7 @@ def lookahead(terminals: Sequence[Terminal | Suspect]) -> str:
     return f"(?={chars})(?={more})" if more else f"(?={chars})"
 
 
-def first(terminals: Sequence[Terminal | Suspect]) -> str | None:
+def first(terminals: Sequence[Terminal | MissingCloser]) -> str | None:
     """The class of the characters that may begin one of the terminals; None where any may, "" where there are none."""
     if not all(t.first for t in terminals):
         return None
@@ -298,7 +298,7 @@ class _Compiler:
         self._anchored = anchored
         self._handlers = handlers
         self._groups = 0
-        self.paths: dict[int, Path] = {}
+        self.branches: dict[int, Branch] = {}
         self.blank = automaton.tables.ignore
 
     def branch(self, step: Transition, taken: tuple[NamedOp, ...], room: int, depth: int) -> str:
@@ -306,7 +306,7 @@ class _Compiler:
         inline = step.terminal.short == "JSON_STRING"
         regex = _PLAIN_STRING if inline else step.terminal.regex
         ops: tuple[tuple[str, str], ...] = ((("island", ""),) if inline else ()) + step.after
-        following = [] if self._sound and step.supplied else self._onward(step.target, room, depth)
+        following = [] if self._sound and step.inserted else self._onward(step.target, room, depth)
         group = 0
         if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
             self._groups += 1
@@ -314,14 +314,14 @@ class _Compiler:
             regex = f"({regex})"
         elif "|" in regex:
             regex = f"(?:{regex})"
-        done = taken + tuple([named(op, group, "before_") for op in step.before])
-        done += tuple([named(op, group, "") for op in ops])
+        done = taken + tuple([named_operation(op, group, "before_") for op in step.before])
+        done += tuple([named_operation(op, group, "") for op in ops])
         if not ops and self._is_outside(step.target) and (not done or done[-1][0].endswith(_SHOWN)):
-            done += (named(("markup", ""), 0, ""),)
+            done += (named_operation(("markup", ""), 0, ""),)
         share = room // len(following) if following else 0
         onward = [self.branch(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        self.paths[self._groups] = Path(done, self._handlers, step.target, step.terminal.grows)
+        self.branches[self._groups] = Branch(done, self._handlers, step.target, step.terminal.grows)
         if onward:
             return f"{regex}(?:{self.blank}(?:{'|'.join(onward)})|())"
         spans = not group and any(name == "end" for name, _ in ops)
@@ -330,15 +330,15 @@ class _Compiler:
 
     def _is_outside(self, config: Config) -> bool:
         """May text for the user stand here, so that a marker before it belongs to nothing?"""
-        return config is self._automaton.home or (config.free is not None and config.free.terminal.short == "TEXT")
+        return config is self._automaton.top_level or (config.free is not None and config.free.terminal.short == "TEXT")
 
-    def suspect(self, suspect: Suspect, config: Config) -> str:
+    def missing_closer(self, closer: MissingCloser, config: Config) -> str:
         """The expression of something that shows that a closing marker is missing."""
-        if suspect.kind == "argument":
+        if closer.kind == "argument":
             self._groups += 1  # its name
         self._groups += 1
-        self.paths[self._groups] = Path((), self._handlers, config, False, suspect)
-        return f"(?:{suspect.regex})()"
+        self.branches[self._groups] = Branch((), self._handlers, config, False, closer)
+        return f"(?:{closer.regex})()"
 
     def _is_whole_match(self, ops: tuple[tuple[str, str], ...], depth: int, goes_on: bool) -> bool:
         """Can the operations of a token take the whole match for it? That keeps the expression's beginning plain."""
@@ -348,10 +348,10 @@ class _Compiler:
 
     def _onward(self, config: Config, room: int, depth: int) -> list[Transition]:
         """The transitions with which a step goes on; none where it ends."""
-        if depth <= 1 or config.free or config in (self._automaton.home, self._automaton.start):
+        if depth <= 1 or config.free or config in (self._automaton.top_level, self._automaton.start):
             return []
-        markers = [t for t in config.markers if not (self._sound and t.supplied)]
-        following = [*markers, *[t for t in config.islands if t.terminal.short == "JSON_STRING"]]
+        markers = [t for t in config.markers if not (self._sound and t.inserted)]
+        following = [*markers, *[t for t in config.embedded if t.terminal.short == "JSON_STRING"]]
         return following if room >= len(following) else []
 
 
@@ -361,22 +361,22 @@ def _needs_blank(config: Config) -> bool:
     return not all(firsts) or any(char.isspace() for char in "".join(firsts))
 
 
-def bind_all(step: Transition, handlers: Handlers) -> tuple[tuple[Any, str, int], ...]:
+def bound_operations(step: Transition, handlers: Handlers) -> tuple[tuple[Any, str, int], ...]:
     """The operations of a transition that no expression takes, as functions."""
     if step.bound is None:
-        before = [bind(op, 0, "before_", handlers) for op in step.before]
-        step.bound = tuple(before + [bind(op, 0, "", handlers) for op in step.after])
+        before = [bind_operation(op, 0, "before_", handlers) for op in step.before]
+        step.bound = tuple(before + [bind_operation(op, 0, "", handlers) for op in step.after])
     return step.bound
 
 
-def named(op: tuple[str, str], group: int, when: str) -> NamedOp:
+def named_operation(op: tuple[str, str], group: int, when: str) -> NamedOp:
     """The handler's name, the argument and the group of an operation; `when` is "before_" if it precedes a shift."""
     name, arg = op
     key = f"{name}_{arg}" if name in ("end", "field", "token") else name
     return (when if name in ("end", "reopen") else "") + key, arg, group
 
 
-def bind(op: tuple[str, str], group: int, when: str, handlers: Handlers) -> tuple[Any, str, int]:
+def bind_operation(op: tuple[str, str], group: int, when: str, handlers: Handlers) -> tuple[Any, str, int]:
     """The function, argument and group of an operation."""
-    name, arg, group = named(op, group, when)
+    name, arg, group = named_operation(op, group, when)
     return handlers[name], arg, group

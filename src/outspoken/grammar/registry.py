@@ -44,7 +44,7 @@ _editions: list[dict[str, Added]] = [{}]
 _adding = Lock()
 
 
-def remembered(function: _F) -> _F:
+def cached(function: _F) -> _F:
     """The function with its results kept, until other grammars are used."""
     kept: Any = lru_cache(maxsize=1024)(function)  # names come from callers, in any spelling
     _remembering.append(kept)
@@ -80,7 +80,7 @@ def add(name: str, text: str, path: Path, template: Template | None = None) -> s
         data = template.data if template is not None else None
         if known is not None and known.text == text and data == (known.template.data if known.template else None):
             return name
-        if known is not None or normal(name) in _aliases(edition()):
+        if known is not None or normalized(name) in _aliases(edition()):
             raise ValueError(f"there is another format that `{name}` means")
         made = compile_text(text, path)
         if not _NAME.fullmatch(name):
@@ -115,22 +115,22 @@ def names(edition: int | None = None) -> tuple[str, ...]:
     return _names(len(_editions) - 1 if edition is None else edition)
 
 
-@remembered
+@cached
 def _names(edition: int) -> tuple[str, ...]:
     return tuple(sorted({*[path.stem for path in grammars_folder().glob("*.lark")], *_editions[edition]}))
 
 
-@remembered
+@cached
 def _aliases(edition: int) -> dict[str, str]:
     """Every name and alias, normalised, to the format's name."""
     found: dict[str, str] = {}
     for name in _names(edition):
         for alias in (name, *header(name).aliases):
-            found.setdefault(normal(alias), name)
+            found.setdefault(normalized(alias), name)
     return found
 
 
-def normal(name: str) -> str:
+def normalized(name: str) -> str:
     """A name as it is compared: lower case, with `-` and `.` as `_`."""
     return name.lower().replace("-", "_").replace(".", "_")
 
@@ -140,9 +140,9 @@ def resolve(name: str) -> str:
     return _resolved(name, edition())
 
 
-@remembered
+@cached
 def _resolved(name: str, edition: int) -> str:
-    wanted = normal(name)
+    wanted = normalized(name)
     if wanted in _names(edition):
         return wanted
     found = _aliases(edition).get(wanted)
@@ -151,7 +151,7 @@ def _resolved(name: str, edition: int) -> str:
     return found
 
 
-@remembered
+@cached
 def header(name: str) -> Header:
     """What a format says of itself."""
     if (added := _editions[-1].get(name)) is not None:
@@ -160,7 +160,7 @@ def header(name: str) -> Header:
     return read_header(path.read_text("utf-8"), str(path))
 
 
-@remembered
+@cached
 def automaton(name: str, *, lenient: bool = False) -> Automaton:
     """The automaton of a format, by its exact name; made once in a process.
 
@@ -168,9 +168,9 @@ def automaton(name: str, *, lenient: bool = False) -> Automaton:
     """
     if not lenient:
         return Automaton(tables(name))
-    from .insertions import LENIENCE
+    from .insertions import LENIENT_RULES
 
-    return Automaton(tables(name), LENIENCE)
+    return Automaton(tables(name), LENIENT_RULES)
 
 
 def tables(name: str) -> Tables:

@@ -21,9 +21,9 @@ START, BROKEN = "start", "broken_start"
 class Terminal:
     """A terminal: what is read (`regex`) and what is written (`canonical`, "" where that is a value).
 
-    `grows` says that a match which touches the end of what has arrived may still become longer, `wide` that a match may
-    be open while another terminal has matched within it. `first` are the characters with which a match may begin, ""
-    where that is open.
+    `grows` says that a match at the end of the input so far may become longer with more input, `may_stay_open` that a
+    match may still be incomplete when another terminal has matched within it. `first` holds the characters with which
+    a match may begin, or "" if it may begin with any.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Terminal:
     regex: str
     canonical: str
     grows: bool
-    wide: bool
+    may_stay_open: bool
     priority: int
     first: str
 
@@ -81,7 +81,7 @@ class Tables:
             "ignore": self.ignore,
             "start": self.start,
             "terminals": [
-                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.wide), t.priority, t.first]
+                [t.name, t.short, t.regex, t.canonical, int(t.grows), int(t.may_stay_open), t.priority, t.first]
                 for t in self.terminals.values()
             ],
             "rules": [[r.name, r.short, r.size, r.order] for r in self.rules],

@@ -10,13 +10,13 @@ from __future__ import annotations
 FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 
 #: Islands: regions in another notation, read by a scanner of their own.
-ISLANDS = frozenset({
+EMBEDDED_VALUES = frozenset({
     "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL",
     "PYTHON_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT",
 })  # fmt: skip
 
 #: Islands whose terminal is a string, which their notation is made of: the mark round strings, the prefix of tags.
-SPELLED_ISLANDS = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
+SPELLED_VALUES = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
 
 #: The characters with which the values of JSON islands begin.
 JSON_FIRST = {
@@ -55,4 +55,4 @@ def short(name: str) -> str:
 
 def is_meaningful(name: str) -> bool:
     """Does the name, without its import prefix, carry meaning?"""
-    return any(name in names for names in (FREE_TEXT, ISLANDS, TOKENS, FRAMES, FIELDS))
+    return any(name in names for names in (FREE_TEXT, EMBEDDED_VALUES, TOKENS, FRAMES, FIELDS))

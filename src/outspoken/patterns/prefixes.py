@@ -48,7 +48,7 @@ def prefixes(pattern: str, length: int = TOLD) -> frozenset[str]:
     return found
 
 
-class Near:
+class PrefixIndex:
     """Of many patterns, those that may match where a text stands, told by their beginnings.
 
     `groups` are the numbers of the patterns that may stand at one place, in order. All that is kept comes from the

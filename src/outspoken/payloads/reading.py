@@ -100,9 +100,9 @@ def partial_json(text: str, settings: Settings) -> Any:
 @lru_cache(maxsize=128)
 def openers(automaton: Automaton) -> Resync:
     """What opens another payload, or reasoning: a broken payload ends before it."""
-    home = automaton.home
+    home = automaton.top_level
     found: dict[str, tuple[Terminal, Config, bool]] = {}
-    for step in (home.free.target if home.free else home).markers:
+    for step in automaton.top_level_markers:
         if ("begin", "payload") in step.after or ("begin", "think") in step.after:
             found[step.terminal.regex] = (step.terminal, home, False)
     return Resync(found)
@@ -153,7 +153,10 @@ class PayloadMachine(Machine):
     def _cut_marker(self, free: Transition) -> tuple[int, str] | None:
         """Where a line begins at which the text ends behind a marker and its colon, and that marker."""
         at = max(self.scan, self.pos)
-        if free.target is not self.automaton.home or self._step(free, "find whole").find(self.buffer, at) is not None:
+        if (
+            free.target is not self.automaton.top_level
+            or self._step(free, "find whole").find(self.buffer, at) is not None
+        ):
             return None
         match = self._step(free, "find partial").find(self.buffer, at, partial=True)
         start: int = -1 if match is None else match.start()
@@ -166,7 +169,7 @@ class PayloadMachine(Machine):
         frame = self._payloads.payload_frame()
         if frame is None:
             return super()._damaged(at)
-        damage = Damage(frame.start, self.automaton.home, None, at, True, False)
+        damage = Damage(frame.start, self.automaton.top_level, None, at, True, False)
         damage.sync = openers(self.automaton)
         return damage
 
@@ -196,7 +199,7 @@ class PayloadMachine(Machine):
         if may_try and self._salvage(damage, end, closed=told):
             return True
         self._payloads.lose(frame, end, "invalid" if closed else "truncated")
-        self.config = self.automaton.home
+        self.config = self.automaton.top_level
         self.rewind(end)
         self.marked = True
         return True

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.insertions import takes_break
 from outspoken.grammar.tables import Terminal
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
 
 #: A marker as short as this is punctuation: too common to say anything by itself.
 _PUNCTUATION = 2
@@ -67,14 +67,13 @@ class Coarse(NamedTuple):
 @lru_cache(maxsize=256)
 def coarse(automaton: Automaton) -> Coarse:
     """The expression that finds the tokens of a format."""
-    home = automaton.home
-    outside = {t.terminal.name for t in (home.free.target if home.free else home).markers}
+    outside = {t.terminal.name for t in automaton.top_level_markers}
     sources: dict[str, int] = {}
     terminals = automaton.tables.terminals.values()
     for terminal in terminals:
         written = terminal.canonical.strip()
         lead = r"(?:\n|)" if takes_break(terminal) else ""
-        if terminal.short in FREE_TEXT | ISLANDS or not terminal.short.startswith("_"):
+        if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
             continue
         if len(written or terminal.regex) <= _PUNCTUATION and terminal.name not in outside:
             continue
@@ -102,7 +101,7 @@ def _keys(automaton: Automaton) -> dict[str, bool]:
     for step in [step for config in automaton.configs for step in config.markers]:
         written = step.terminal.canonical.strip()
         if written.startswith('"') and written.endswith('":'):
-            key, told = written[1:-2], any(island.role == "arguments" for island in step.target.islands)
+            key, told = written[1:-2], any(island.role == "arguments" for island in step.target.embedded)
             found[key] = found.get(key, False) or told
     return dict(sorted(found.items()))
 

@@ -52,16 +52,16 @@ def recover(region: Region) -> Way | None:
     """The cheapest way through a region; None where there is none, or none that is cheap enough."""
     way = _cheapest(region)
     broken = region.automaton.broken
-    if broken is None or region.outer is not region.automaton.home or region.announced or region.cap == "notation":
+    if broken is None or region.outer is not region.automaton.top_level or region.announced or region.cap == "notation":
         return way
-    other = replace(region, automaton=broken, outer=broken.home)
+    other = replace(region, automaton=broken, outer=broken.top_level)
     widened = _cheapest(other)
     region.nodes = other.nodes
-    if widened is None or widened.config.automaton.home.stack != widened.config.stack:
+    if widened is None or widened.config.automaton.top_level.stack != widened.config.stack:
         return way
     if way is not None and way.cost <= widened.cost + WIDENED:
         return way
-    return Way(_foreign(widened.steps, region), region.automaton.home, widened.cost + WIDENED, widened.cut)
+    return Way(_foreign(widened.steps, region), region.automaton.top_level, widened.cost + WIDENED, widened.cut)
 
 
 def _cheapest(region: Region) -> Way | None:
@@ -97,9 +97,8 @@ class _Search:
         #: the region begins within an object whose keys the grammar knows
         self._inside = self._json and not is_closed(region.outer)
         self._markup = region.cap not in ("none", "notation")
-        home = region.automaton.home
-        self._home = home
-        self._openers = [t for t in (home.free.target if home.free else home).markers if not t.supplied]
+        self._home = region.automaton.top_level
+        self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
         self._values = Values(region)
 
     def run(self) -> Way | None:
@@ -125,7 +124,7 @@ class _Search:
             for edge in self._edges(pos, config, fresh, node):
                 total, free = cost + edge.cost, edge.taken[-1].free
                 if total <= LIMIT and (edge.end, edge.target, not free) not in seen:
-                    bare = node.bare or any(t.step is not None and t.step.supplied for t in edge.taken)
+                    bare = node.bare or any(t.step is not None and t.step.inserted for t in edge.taken)
                     entry = Node(edge.taken, node, name_after(edge.taken, node.name), bare)
                     heapq.heappush(queue, (total, next(tie), edge.end, edge.target, not free, entry))
         return None
@@ -142,7 +141,7 @@ class _Search:
         stands = self._starts.get(at) is not None and any(
             matcher(t).regex.match(self._text, at) for t in config.markers
         )
-        for step in config.markers if free is None else config.ahead:
+        for step in config.markers if free is None else config.leading_markers:
             if self._json and step.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
             taken = self._take(step, pos, config) or (self._take(step, at, config) if at > pos else None)
@@ -155,7 +154,7 @@ class _Search:
             elif self._markup and free is None and not stands and self._may_supply(step, at, node):
                 found.append(self._supply(step, pos))
         if at < self._end and free is None:
-            found += self._values.islands(at, config, node.name)
+            found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._json else []
             if (at or not self._region.announced) and not node.is_dropped:
                 found += self._junk(at, config)
@@ -169,11 +168,11 @@ class _Search:
         match = known.regex.match(text, pos)
         if match is not None and (match.end() > pos):
             price, edits = 0, ()
-            if step.supplied:
+            if step.inserted:
                 price = MISSING
-                edits = (self._edit(pos, pos, step.supplied, "missing-marker"),)
+                edits = (self._edit(pos, pos, step.inserted, "missing-marker"),)
             return Edge(price, match.end(), step.target, (Taken(step, pos, match.end(), match[0], edits=edits),))
-        if step.supplied or not known.written or not self._markup:
+        if step.inserted or not known.written or not self._markup:
             return None
         lead = int(takes_break(step.terminal) and text.startswith("\n", pos))
         if text.startswith(known.written, pos + lead):
@@ -195,7 +194,7 @@ class _Search:
 
     def _is_followed(self, edge: Edge) -> bool:
         """Does a marker that may follow stand right behind a step?"""
-        return any(matcher(t).regex.match(self._text, edge.end) for t in edge.target.markers if not t.supplied)
+        return any(matcher(t).regex.match(self._text, edge.end) for t in edge.target.markers if not t.inserted)
 
     def _supply(self, step: Transition, pos: int) -> Edge:
         """A marker that is missing here. A line break that it would end with belongs to it."""
@@ -210,7 +209,7 @@ class _Search:
     def _may_supply(self, step: Transition, at: int, node: Node) -> bool:
         """May this marker be missing here? At an open end only the one whose opening marker was missing, too."""
         written = step.terminal.canonical.strip()
-        if not written or step.supplied or not step.terminal.short.startswith("_"):
+        if not written or step.inserted or not step.terminal.short.startswith("_"):
             return False
         ends = node.bare and is_closed(step.target) and not node.is_mended
         if at == self._end and not self._region.closed and not ends:
@@ -233,7 +232,7 @@ class _Search:
             return False
         if not any(op == "end" for op, _ in step.after):
             return True
-        return any(matcher(t).regex.match(self._text, at) for t in step.target.markers if not t.supplied)
+        return any(matcher(t).regex.match(self._text, at) for t in step.target.markers if not t.inserted)
 
     def _is_edge(self, at: int, target: Config) -> bool:
         """Is this a place where a marker may be missing: where another one stands, a value begins, or a line?"""
@@ -243,7 +242,7 @@ class _Search:
             return target.free.terminal.short == "ARG_VALUE" or (
                 self._region.announced and "\n" in self._text[at - 1 : at]
             )
-        return any(matcher(t).regex.match(self._text, at) for t in target.markers if not t.supplied)
+        return any(matcher(t).regex.match(self._text, at) for t in target.markers if not t.inserted)
 
     def _junk(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
@@ -267,7 +266,7 @@ class _Search:
         if self._inside and text[at] == ",":
             return [self._drop(at, at + 1, config, "stray-text", STRAY)]
         ends = [next((t.start for t in self._tokens if t.start > at), self._end)]
-        if self._json and any(opens_json(t) for t in (*config.markers, *config.islands)):
+        if self._json and any(opens_json(t) for t in (*config.markers, *config.embedded)):
             opener = min((i for c in "{[" if (i := text.find(c, at + 1)) > 0), default=-1)
             ends += [opener] if 0 < opener < ends[0] else []
         first = JUNK if self._region.announced else UNSURE

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.matchers import Rivals
+from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
 
 #: More configurations than this between two markers are not looked at.
@@ -21,7 +21,7 @@ class Resync:
     to the broken call.
     """
 
-    __slots__ = ("find", "find_partial", "places", "rivals")
+    __slots__ = ("find", "find_partial", "places", "open_markers")
 
     def __init__(self, places: dict[str, tuple[Terminal, Config, bool]]) -> None:
         import regex
@@ -30,7 +30,9 @@ class Resync:
         source = "|".join([f"({key})" for key, *_ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
-        self.rivals = Rivals([(regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.wide])
+        self.open_markers = OpenMarkers(
+            [(regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.may_stay_open]
+        )
         self.places = {i: (config, inside, t.grows) for i, (_, t, config, inside) in enumerate(ordered, 1)}
 
 
@@ -68,9 +70,9 @@ def resync(automaton: Automaton, outer: Config, bare: bool = False) -> Resync:
     """
     inner = _inner(automaton, outer)
     places = {regex: place for regex, place in inner.items() if _is_long(place[0])}
-    home = automaton.home
-    for step in (home.free.target if home.free else home).markers:
-        if ("begin", "code") in step.after or (step.supplied and not bare):
+    home = automaton.top_level
+    for step in automaton.top_level_markers:
+        if ("begin", "code") in step.after or (step.inserted and not bare):
             continue  # a fence is part of a broken call as likely as not
         regex = step.terminal.regex
         if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
@@ -95,15 +97,15 @@ def _is_long(terminal: Terminal) -> bool:
 
 def _inner(automaton: Automaton, outer: Config, *, calls: bool = False) -> dict[str, tuple[Terminal, Config, bool]]:
     """The same without the markers outside of everything; with `calls` only where a call ends."""
-    home, start = automaton.home, automaton.start
+    home, start = automaton.top_level, automaton.start
     places: dict[str, tuple[Terminal, Config, bool]] = {}
     if outer not in (home, start):
-        for step in [t for t in outer.markers if not t.supplied]:
+        for step in [t for t in outer.markers if not t.inserted]:
             places[step.terminal.regex] = (step.terminal, outer, False)
     queue, seen = [outer], {outer.stack}
     for config in queue:
         for step in _steps(config):
-            if step.supplied:
+            if step.inserted:
                 continue
             target = step.target
             # what ends deeper inside is another call, of something that was not opened
@@ -117,4 +119,4 @@ def _inner(automaton: Automaton, outer: Config, *, calls: bool = False) -> dict[
 
 
 def _steps(config: Config) -> list[Transition]:
-    return [*([config.free] if config.free else []), *config.islands, *config.markers]
+    return [*([config.free] if config.free else []), *config.embedded, *config.markers]

@@ -35,10 +35,10 @@ class Values:
         self._starts = starts(region.tokens, region.text)
         self._mended: dict[tuple[int, int, str], list[Mended]] = {}
 
-    def islands(self, at: int, config: Config, name: str) -> list[Edge]:
+    def embedded(self, at: int, config: Config, name: str) -> list[Edge]:
         """Values in another notation: sound ones, and Python literals that need repair."""
         found: list[Edge] = []
-        for step in config.islands:
+        for step in config.embedded:
             notation = notation_of(step.terminal)
             if not notation.may_begin(self._text[at]):
                 continue
@@ -117,7 +117,7 @@ class Values:
     def json(self, at: int, config: Config, name: str) -> list[Edge]:
         """JSON that needs repair, as an island or with keys that the grammar knows."""
         found: list[Edge] = []
-        if self._region.cap == "none" or not any(opens_json(t) for t in (*config.markers, *config.islands)):
+        if self._region.cap == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
             return found
         if at in self._starts and self._text[at] not in "{[":
             return found
@@ -264,9 +264,9 @@ def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition
     """What the strict grammar reads at a place: the transition, its end, and the value and text of an island."""
     for step in config.markers:
         match = matcher(step).regex.match(text, pos)
-        if match is not None and match.end() > pos and not step.supplied:
+        if match is not None and match.end() > pos and not step.inserted:
             return step, match.end(), None
-    for step in config.islands:
+    for step in config.embedded:
         if text[pos] in JSON_FIRST.get(step.terminal.short, ()):
             found = scanner.read_at(text, pos, depth)
             if found is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.tables import END, Terminal
-from outspoken.grammar.vocabulary import FREE_TEXT, ISLANDS, JSON_FIRST, TOKENS
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, TOKENS
 from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation_of
 
@@ -26,7 +26,7 @@ _MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
 _UNNATURAL = 15
 
 #: What writes something that is wanted, be it empty. All else is markers.
-_WRITING = FREE_TEXT | ISLANDS | TOKENS
+_WRITING = FREE_TEXT | EMBEDDED_VALUES | TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def _ways_on(
 ) -> list[tuple[int, Config, Progress, str, Terminal | None]]:
     """What can be written next: the cost, where that leads, the text, and what writes it; None for the end."""
     found: list[tuple[int, Config, Progress, str, Terminal | None]] = []
-    for step in [*([config.free] if config.free else []), *config.islands, *config.markers]:
-        if step.supplied:
+    for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
+        if step.inserted:
             continue
         before = _after(progress, step.before, wanted)
         if before is None:
@@ -170,7 +170,7 @@ def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) ->
     if progress.phase != 1 or progress.item >= len(wanted):
         return False
     is_string = isinstance(wanted[progress.item].arguments[progress.argument][1], str)
-    return short in ISLANDS if is_string else short == "ARG_VALUE"
+    return short in EMBEDDED_VALUES if is_string else short == "ARG_VALUE"
 
 
 def _after(
@@ -211,7 +211,7 @@ def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...])
     short = step.terminal.short
     if short in FREE_TEXT:
         return _free(short, item, progress)
-    if short in ISLANDS:
+    if short in EMBEDDED_VALUES:
         return _island(step, item, progress)
     if short in TOKENS:
         return _token(step, item, progress)
