@@ -13,7 +13,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import CAPS, NOTES, RUNGS, Cap, Mended, message_of, shown
 from outspoken.results.errors import OutspokenError
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import DEFAULT, Settings
 
 from .documents import Document
@@ -96,7 +96,7 @@ def read_json(
             "repairs": tuple([made for some in repairs for made in some]),
             "spans": tuple([(mended.start, mended.end) for mended in found]),
             "texts": tuple([mended.text for mended in found]),
-            "diagnostics": tuple(placed(notes, text)),
+            "diagnostics": tuple(place_diagnostics(notes, text)),
             "ambiguous": torn is not None or any(mended.runner_up is not None for mended in found),
         },
     )
@@ -145,9 +145,9 @@ def _repairs(text: str, found: list[Mended]) -> list[list[Repair]]:
     return repairs
 
 
-def _remarks(found: list[Mended], repairs: list[list[Repair]]) -> list[Note]:
+def _remarks(found: list[Mended], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
     """What is to be said of the values: one note for the repairs of a kind in one value, and what is odd besides."""
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     for mended, some in zip(found, repairs, strict=True):
         groups: dict[tuple[Any, ...], list[Repair]] = {}
         for made in some:
@@ -155,16 +155,18 @@ def _remarks(found: list[Mended], repairs: list[list[Repair]]) -> list[Note]:
         for (code, _), group in groups.items():
             message = message_of(code, group[0].before, group[0].after)
             more = (f"{len(group) - 1} more of this kind in the same value",) if len(group) > 1 else ()
-            notes.append(Note(code, message, group[0].span, "warning", None, notes=more))
+            notes.append(PendingDiagnostic(code, message, group[0].span, "warning", None, notes=more))
         span = mended.start, mended.end
         if mended.runner_up is not None:
             also = (f"it may also mean {shown(mended.runner_up)}",)
-            notes.append(Note("ambiguous-strings", NOTES["ambiguous-strings"], span, "warning", None, notes=also))
+            notes.append(
+                PendingDiagnostic("ambiguous-strings", NOTES["ambiguous-strings"], span, "warning", None, notes=also)
+            )
         if not mended.complete:
-            notes.append(Note("cut-json", NOTES["cut-json"], (mended.end, mended.end), "error", None))
+            notes.append(PendingDiagnostic("cut-json", NOTES["cut-json"], (mended.end, mended.end), "error", None))
         for key in _repeated(mended.text) if mended.text.count(":") > 1 else ():
             message = NOTES["repeated-key"].format(before=shown(key))
-            notes.append(Note("repeated-key", message, span, "warning", None))
+            notes.append(PendingDiagnostic("repeated-key", message, span, "warning", None))
     return notes
 
 
@@ -183,21 +185,21 @@ def _repeated(text: str) -> list[str]:
     return list(repeated)
 
 
-def _around(text: str, found: list[Mended]) -> list[Note]:
+def _around(text: str, found: list[Mended]) -> list[PendingDiagnostic]:
     """Text that belongs to no value."""
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     pos = 0
     for start, end in [*[(mended.start, mended.end) for mended in found], (len(text), len(text))]:
         piece = text[pos:start]
         kept = piece.strip(_BETWEEN)
         if kept:
             begin = pos + piece.index(kept)
-            notes.append(Note("left-out", NOTES["left-out"], (begin, begin + len(kept)), "note", None))
+            notes.append(PendingDiagnostic("left-out", NOTES["left-out"], (begin, begin + len(kept)), "note", None))
         pos = end
     return notes
 
 
-def _torn(text: str, found: list[Mended], around: list[Note], damaged: bool) -> Note | None:
+def _torn(text: str, found: list[Mended], around: list[PendingDiagnostic], damaged: bool) -> PendingDiagnostic | None:
     """What around the values looks as if it belonged to one of them, or to JSON that could not be read."""
     for note in around if found else ():
         start, end = note.span
@@ -207,22 +209,24 @@ def _torn(text: str, found: list[Mended], around: list[Note], damaged: bool) -> 
         )
         torn = left or TORN.search(text, start, end) is not None
         if torn and (damaged or (closes and text[end - 1] in "}]")):
-            return Note("torn-json", NOTES["torn-json"], note.span, "warning", None)
+            return PendingDiagnostic("torn-json", NOTES["torn-json"], note.span, "warning", None)
     return None
 
 
-def _failure(text: str, document: Document, settings: Settings) -> Note:
+def _failure(text: str, document: Document, settings: Settings) -> PendingDiagnostic:
     """Why there is no value."""
     if document.too_deep:
         place = document.failed[0] if document.failed else 0
         message = NOTES["too-deep"].format(limit=settings.max_depth)
-        return Note("too-deep", message, (place, place), "error", None)
+        return PendingDiagnostic("too-deep", message, (place, place), "error", None)
     if document.failed is None:
-        return Note("no-json", NOTES["no-json"], (0, 0), "error", None)
+        return PendingDiagnostic("no-json", NOTES["no-json"], (0, 0), "error", None)
     place, expected = document.failed
     if document.effort.steps <= 0 or not expected:
-        return Note("too-damaged", NOTES["too-damaged"], (place, place), "error", None)
+        return PendingDiagnostic("too-damaged", NOTES["too-damaged"], (place, place), "error", None)
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)
     found = shown(text[start:end]) if start < end else "the end of the text"
-    return Note("not-json", NOTES["not-json"].format(expected=expected, found=found), (start, end), "error", None)
+    return PendingDiagnostic(
+        "not-json", NOTES["not-json"].format(expected=expected, found=found), (start, end), "error", None
+    )

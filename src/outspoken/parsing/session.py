@@ -14,7 +14,7 @@ from outspoken.results.edits import CAPS, Cap
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.events import Done, Event
-from outspoken.results.pending_diagnostics import placed
+from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 from outspoken.semantics.action_builder import ActionBuilder
@@ -195,7 +195,7 @@ class Reading:
                 "format": self.format or self._machine.detected,
                 "segments": builder.segments,
                 "status": builder.status,
-                "diagnostics": placed(builder.notes, raw) if builder.notes else [],
+                "diagnostics": place_diagnostics(builder.notes, raw) if builder.notes else [],
                 "repairs": builder.repairs,
                 "envelope": builder.envelope,
                 "envelope_content": builder.envelope_content,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from outspoken.results.construct import construct
 from outspoken.results.message_text import Message
-from outspoken.results.pending_diagnostics import Note
+from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Span
 
 from .grammar import FORMAT
@@ -60,7 +60,7 @@ class Finisher:
         self._judge, self._chosen = judge, chosen
         self._options, self._page = judge.options, judge.page
         self.message = Message()
-        self.notes: list[Note] = []
+        self.notes: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []
         self.extra: list[TypedPayload] = []
         self.custom: TypedPayload | None = None
@@ -160,7 +160,7 @@ class Finisher:
         return head[: max(at, 0)].rstrip(_EMPHASIS)
 
     def _note(self, at: Payload, code: str, message: str, severity: str) -> None:
-        self.notes.append(Note(code, message, at.span, severity, FORMAT))
+        self.notes.append(PendingDiagnostic(code, message, at.span, severity, FORMAT))
 
 
 def chosen(judge: Judge, payloads: list[Payload]) -> Span | None:

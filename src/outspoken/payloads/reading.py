@@ -15,7 +15,7 @@ from outspoken.recovery.sync_points import Damage, Resync
 from outspoken.results.construct import construct
 from outspoken.results.edits import Cap
 from outspoken.results.events import Event, PayloadUnfinished
-from outspoken.results.pending_diagnostics import placed
+from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import STATUSES, Payload, Reply, Span, Status
 from outspoken.results.settings import Settings
 from outspoken.semantics.action_builder import ActionBuilder
@@ -295,7 +295,7 @@ class PayloadReading(Reading):
             first = chosen(self.judge, [s for s in read.segments if isinstance(s, Payload)])
         finisher = Finisher(self.judge, first)
         segments = finished_segments(read.segments, finisher)
-        notes = placed(sorted(finisher.notes, key=lambda note: note.span), raw)
+        notes = place_diagnostics(sorted(finisher.notes, key=lambda note: note.span), raw)
         values = dict(read)
         values["segments"] = segments
         values["diagnostics"] = sorted([*read.diagnostics, *notes], key=lambda one: one.span)

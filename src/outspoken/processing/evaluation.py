@@ -12,7 +12,7 @@ from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import NOTES as JSON_NOTES
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
@@ -39,10 +39,12 @@ def judge(asked: Question, config: ParserConfig, settings: Settings, checks: Ite
     reply = found.reply
     notes = [*_remarks(asked, found, config.expect, settings), *_arguments(reply, asked.tools)]
     checked = [d for check in checks for d in check(reply, asked.context)]
-    problems = tuple([d for d in (*reply.diagnostics, *placed(notes, reply.raw), *checked) if d.severity != "note"])
+    problems = tuple(
+        [d for d in (*reply.diagnostics, *place_diagnostics(notes, reply.raw), *checked) if d.severity != "note"]
+    )
     clean = found.route == "primary" and not problems
     if not clean and not problems:
-        problems = tuple(placed([_unsound(found)], reply.raw))
+        problems = tuple(place_diagnostics([_unsound(found)], reply.raw))
     outcome: Outcome = "success" if clean and found.usable else "recovered"
     if not found.usable or (config.strict_validation and not clean):
         outcome = "failed"
@@ -79,46 +81,48 @@ def _actions(reply: Reply, config: ParserConfig, outcome: Outcome, problems: tup
     return found
 
 
-def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) -> Iterator[Note]:
+def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) -> Iterator[PendingDiagnostic]:
     """What is to be said of a response besides what its reader says."""
     reply, reason = found.reply, asked.reason
     end = (len(reply.raw), len(reply.raw))
     if found.usable and found.route == "fallback" and asked.format not in ("auto", reply.format):
         message = f"the response is not in the format `{asked.format}`, and was read as `{reply.format or PLAIN}`"
-        yield Note("other-format", message, (0, len(reply.raw)), "warning", reply.format)
+        yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if reason in TOKEN_LIMIT:
-        yield Note("token-limit", MESSAGES["token-limit"], end, "warning", reply.format)
+        yield PendingDiagnostic("token-limit", MESSAGES["token-limit"], end, "warning", reply.format)
     if reason in CONTENT_FILTER:
         severity = "warning" if found.usable else "error"
-        yield Note("content-filter", MESSAGES["content-filter"], end, severity, reply.format)
+        yield PendingDiagnostic("content-filter", MESSAGES["content-filter"], end, severity, reply.format)
     if found.usable and found.route == "primary" and expect == "json":
         yield from _cut_json(reply, settings)
     if found.usable or reply.status in ("truncated", "invalid"):
         return
     if reply.raw.strip():
-        yield Note("nothing-usable", _WANTED[expect], (0, len(reply.raw)), "error", reply.format)
+        yield PendingDiagnostic("nothing-usable", _WANTED[expect], (0, len(reply.raw)), "error", reply.format)
     else:
-        yield Note("empty-response", MESSAGES["empty-response"], end, "error", reply.format)
+        yield PendingDiagnostic("empty-response", MESSAGES["empty-response"], end, "error", reply.format)
 
 
-def _cut_json(reply: Reply, settings: Settings) -> Iterator[Note]:
+def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
     """A value that breaks off behind those that are complete is plain text to a reader that wants no JSON."""
     if any(s.kind == "text" and not _OPENERS.isdisjoint(s.text) for s in reply.segments):
         read = read_json(reply.raw, settings=settings)
         if read.status == "truncated":
-            yield Note("cut-json", JSON_NOTES["cut-json"], (read.spans[-1][0], len(reply.raw)), "error", reply.format)
+            yield PendingDiagnostic(
+                "cut-json", JSON_NOTES["cut-json"], (read.spans[-1][0], len(reply.raw)), "error", reply.format
+            )
 
 
-def _unsound(found: Found) -> Note:
+def _unsound(found: Found) -> PendingDiagnostic:
     """What is to be said of a response that is not sound, and of which nothing else is said."""
     if found.route == "fallback":
         message = "the response could be read only in another way than was asked for"
     else:
         message = f"the response is {found.reply.status}"
-    return Note("unsound-response", message, (0, len(found.reply.raw)), "warning", found.reply.format)
+    return PendingDiagnostic("unsound-response", message, (0, len(found.reply.raw)), "warning", found.reply.format)
 
 
-def _arguments(reply: Reply, tools: Tools | None) -> Iterator[Note]:
+def _arguments(reply: Reply, tools: Tools | None) -> Iterator[PendingDiagnostic]:
     """Arguments of finished calls that are missing, or of another type than the tool's schema says."""
     if tools is None:
         return
@@ -126,18 +130,18 @@ def _arguments(reply: Reply, tools: Tools | None) -> Iterator[Note]:
         for key in tools.required(call.name):
             if key not in call.arguments:
                 message = f"the argument `{key}` of `{call.name}` is missing"
-                yield Note("missing-argument", message, call.span, "warning", reply.format)
+                yield PendingDiagnostic("missing-argument", message, call.span, "warning", reply.format)
         if any(d.code == "mistyped-argument" and _within(d, call.span) for d in reply.diagnostics):
             continue
         yield from _mistyped(call, tools, reply.format)
 
 
-def _mistyped(call: ToolCall, tools: Tools, format: str | None) -> Iterator[Note]:
+def _mistyped(call: ToolCall, tools: Tools, format: str | None) -> Iterator[PendingDiagnostic]:
     for key, value in call.arguments.items():
         types = tools.types(call.name, key)
         if types is not None and not fits(value, types):
             message = f"the argument `{key}` of `{call.name}` should be {' or '.join(sorted(types))}"
-            yield Note("mistyped-argument", message, call.span, "warning", format)
+            yield PendingDiagnostic("mistyped-argument", message, call.span, "warning", format)
 
 
 def _within(diagnostic: Diagnostic, span: tuple[int, int]) -> bool:

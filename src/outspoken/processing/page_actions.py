@@ -18,7 +18,7 @@ from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import Cap
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings
 
@@ -93,16 +93,16 @@ def parse_action(
 
 def _checked(reply: Reply, checker: Checker, name: str) -> Reply:
     """The reply with its actions checked."""
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     segments: list[Any] = []
     for segment in reply.segments:
         checked: Any = segment
         if segment.kind == "action" and segment.status in ("ok", "repaired"):
             checked, found = checker.check(segment)
-            notes += [Note(f.code, f.message, segment.span, f.severity, name) for f in found]
+            notes += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, name) for f in found]
         segments.append(checked)
     worse = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
-    return _with(reply, segments, placed(notes, reply.raw), "invalid" if worse else reply.status)
+    return _with(reply, segments, place_diagnostics(notes, reply.raw), "invalid" if worse else reply.status)
 
 
 def _with(reply: Reply, segments: list[Any], diagnostics: list[Diagnostic], status: str) -> Reply:
@@ -145,7 +145,7 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
     texts = [_written(_ordered(item, naming)) for item in items]
     raw = f"[{', '.join(texts)}]"
     segments: list[Any] = []
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     start = 1
     for order, text in enumerate(texts):
         end = start + len(text)
@@ -154,16 +154,18 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
             item: Any = items[order]
             extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
             found = unknown_action("", extra, {})
-            said = [Note("invalid-action", "this does not say which action it is", (start, end), "error", name)]
+            said = [
+                PendingDiagnostic("invalid-action", "this does not say which action it is", (start, end), "error", name)
+            ]
         segments.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
         notes += said
         start = end + 2
     status = "invalid" if any(segment.status == "invalid" for segment in segments) else "ok"
     empty = parse("", name, settings=settings)
-    return _with(construct(Reply, {**_values(empty), "raw": raw}), segments, placed(notes, raw), status)
+    return _with(construct(Reply, {**_values(empty), "raw": raw}), segments, place_diagnostics(notes, raw), status)
 
 
-def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tuple[Any, list[Note]]:
+def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tuple[Any, list[PendingDiagnostic]]:
     """The action that an item of a list is, and what is said of it."""
     for before, after in (("[", "]"), ("", "")):
         reply = parse(f"{before}{text}{after}", name, settings=settings)
@@ -175,10 +177,12 @@ def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tup
     return None, []
 
 
-def _moved(note: Diagnostic, shift: int, start: int, end: int) -> Note:
+def _moved(note: Diagnostic, shift: int, start: int, end: int) -> PendingDiagnostic:
     """A diagnostic of a part of a text as one of the whole."""
     begin, over = [min(max(place + shift, start), end) for place in note.span]
-    return Note(note.code, note.message, (begin, over), note.severity, note.format, note.label, note.notes, note.helps)
+    return PendingDiagnostic(
+        note.code, note.message, (begin, over), note.severity, note.format, note.label, note.notes, note.helps
+    )
 
 
 def _found_inside(
@@ -196,8 +200,8 @@ def _found_inside(
         text = found.raw
         if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
             message = f"the actions stand where `{name}` has none; their places are counted in the JSON text of these"
-            note = Note("moved-actions", message, (0, len(text)), "warning", name)
-            return _with(found, found.segments, placed([note], text), found.status)
+            note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", name)
+            return _with(found, found.segments, place_diagnostics([note], text), found.status)
     return reply
 
 

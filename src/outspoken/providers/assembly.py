@@ -11,7 +11,7 @@ from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Cap
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import STATUSES, Reply, Status
 from outspoken.results.settings import Settings
 
@@ -53,7 +53,7 @@ class Assembly(Parts):
         #: a call was read that may be run
         self.called = False
         self._first_text = True
-        self._notes: list[Note] = []
+        self._notes: list[PendingDiagnostic] = []
         self._repairs: list[Repair] = []
         self._replies: list[Reply] = []
         self._status: Status = "ok"
@@ -89,7 +89,7 @@ class Assembly(Parts):
 
     def note(self, code: str, message: str, at: int, severity: str = "error", **more: Any) -> None:
         """A diagnostic of something that stands at a place of the content, but is no part of it."""
-        self._notes.append(Note(code, message, (at, at), severity, self._options.provider, **more))
+        self._notes.append(PendingDiagnostic(code, message, (at, at), severity, self._options.provider, **more))
 
     def repaired(self, repairs: tuple[Repair, ...], at: int, name: str) -> None:
         """Changes that made the arguments of a call readable."""
@@ -284,7 +284,7 @@ class Assembly(Parts):
             format=next((reply.format for reply in replies if reply.format), None if named == "auto" else named),
             segments=segments,
             status=self._status,
-            diagnostics=placed(sorted(self._notes, key=lambda note: note.span[0]), raw),
+            diagnostics=place_diagnostics(sorted(self._notes, key=lambda note: note.span[0]), raw),
             repairs=sorted(self._repairs, key=lambda repair: repair.span[0]),
             envelope=bool(envelopes),
             envelope_content="".join(contents) if contents else None,

@@ -10,7 +10,7 @@ from outspoken.notations.coerce import escape
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Cap, Edit
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
-from outspoken.results.pending_diagnostics import describe
+from outspoken.results.pending_diagnostics import describe_repair
 from outspoken.results.replies import Status, ToolCall
 
 from .blocks import Block
@@ -227,4 +227,4 @@ def message_of(repair: Repair) -> str:
     """What a repair of arguments says to a person."""
     if repair.code == "other-arguments":
         return "arguments that are no object were read as one: `null` as none, a string as the JSON in it"
-    return describe(repair)
+    return describe_repair(repair)

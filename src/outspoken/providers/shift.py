@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.pending_diagnostics import Note
+from outspoken.results.pending_diagnostics import PendingDiagnostic
 
 
 class Shift(NamedTuple):
@@ -34,9 +34,9 @@ class Shift(NamedTuple):
         return segment.model_copy(update=moved)
 
 
-def note_of(diagnostic: Diagnostic, shift: Shift | None) -> Note:
+def note_of(diagnostic: Diagnostic, shift: Shift | None) -> PendingDiagnostic:
     """A diagnostic whose place is still to be found in the whole text."""
-    values = {name: getattr(diagnostic, name) for name in Note._fields}
+    values = {name: getattr(diagnostic, name) for name in PendingDiagnostic._fields}
     if shift is not None:
         values["span"] = shift.span(diagnostic.span)
-    return Note(**values)
+    return PendingDiagnostic(**values)

@@ -18,7 +18,7 @@ MARKUP = {
 }
 
 
-def describe(repair: Repair) -> str:
+def describe_repair(repair: Repair) -> str:
     """What a repair says to a person."""
     from .edits import message_of, shown
 
@@ -27,8 +27,8 @@ def describe(repair: Repair) -> str:
     return message_of(repair.code, repair.before, repair.after)
 
 
-class Note(NamedTuple):
-    """A diagnostic that is not placed yet; see `Diagnostic` for the fields."""
+class PendingDiagnostic(NamedTuple):
+    """A diagnostic that is not place_diagnostics yet; see `Diagnostic` for the fields."""
 
     code: str
     message: str
@@ -40,7 +40,7 @@ class Note(NamedTuple):
     helps: tuple[str, ...] = ()
 
 
-def placed(notes: Iterable[Note], raw: str) -> list[Diagnostic]:
+def place_diagnostics(notes: Iterable[PendingDiagnostic], raw: str) -> list[Diagnostic]:
     """The diagnostics of a text that was read to its end."""
     from .snippet import locate
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple, Protocol
 
 from outspoken.results.edits import Cap
-from outspoken.results.pending_diagnostics import Note
+from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
 
@@ -19,7 +19,7 @@ class EmbeddedActions(NamedTuple):
     """The actions of a string, and their diagnostics. All spans are offsets in the text round the string."""
 
     actions: list[Any]
-    notes: list[Note]
+    notes: list[PendingDiagnostic]
     status: Status
 
 
@@ -37,11 +37,13 @@ class ReadEmbedded(Protocol):
 def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:
     """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `ReadEmbedded`."""
     places = _places(text, raw)
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     for said in reply.diagnostics:
         span = (start + places[said.span[0]], start + places[said.span[1]])
         notes.append(
-            Note(said.code, said.message, span, said.severity, said.format, said.label, said.notes, said.helps)
+            PendingDiagnostic(
+                said.code, said.message, span, said.severity, said.format, said.label, said.notes, said.helps
+            )
         )
     actions: list[Any] = []
     for segment in reply.segments:

@@ -9,7 +9,7 @@ from outspoken.grammar.header import Header
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import Cap, Edit
-from outspoken.results.pending_diagnostics import Note, describe
+from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
 from .embedded_actions import ReadEmbedded
@@ -33,14 +33,16 @@ class Bookkeeper:
     _first = _known = (0, 1, 0)
 
     def __init__(self) -> None:
-        self.notes: list[Note] = []
+        self.notes: list[PendingDiagnostic] = []
         #: the changes that belong to what ends next, and all that belong to something
         self.edits: list[Edit] = []
         self.repairs: list[Repair] = []
 
     def note(self, code: str, message: str, span: tuple[int, int], severity: str = "error", **more: Any) -> None:
         """Remember a diagnostic."""
-        self.notes.append(Note(code, message, (max(span[0], 0), max(span[1], 0)), severity, self.header.format, **more))
+        self.notes.append(
+            PendingDiagnostic(code, message, (max(span[0], 0), max(span[1], 0)), severity, self.header.format, **more)
+        )
 
     def worsen(self, status: Status) -> None:
         """The reply is no better than this."""
@@ -66,7 +68,9 @@ class Bookkeeper:
         for first, *others in alike.values():
             label = "missing here" if not first.before else "read otherwise" if first.after else "dropped"
             more = f"{len(others)} more of this kind in the same segment"
-            self.note(first.code, describe(first), first.span, "warning", label=label, notes=(more,) if others else ())
+            self.note(
+                first.code, describe_repair(first), first.span, "warning", label=label, notes=(more,) if others else ()
+            )
         self.worsen("repaired")
         return made
 

@@ -11,7 +11,7 @@ from outspoken.json.read import JsonReading
 from outspoken.processing.finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
 from outspoken.results.diagnostics import Repair
 from outspoken.results.edits import shown
-from outspoken.results.pending_diagnostics import Note
+from outspoken.results.pending_diagnostics import PendingDiagnostic
 
 Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
 
@@ -74,7 +74,7 @@ class Result:
         self.value: Any = None
         self.unfinished: tuple[Any, ...] = ()
         self.outcome: Outcome = "failed"
-        self.notes: list[Note] = []
+        self.notes: list[PendingDiagnostic] = []
         #: what the ladder said; `truncated` says it better than `cut-json`
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
@@ -97,7 +97,7 @@ class Result:
     def say(self, code: str, severity: str, span: tuple[int, int] | None = None, message: str = "", *more: str) -> None:
         """Note something. It stands at the end of the text, where there is no span."""
         self.notes.append(
-            Note(code, message or NOTES[code], span or (self._end, self._end), severity, None, notes=more)
+            PendingDiagnostic(code, message or NOTES[code], span or (self._end, self._end), severity, None, notes=more)
         )
 
     def _nothing(self, limited: bool, filtered: bool) -> None:

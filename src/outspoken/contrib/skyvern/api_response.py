@@ -15,7 +15,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import Cap, shown
 from outspoken.results.errors import OutspokenError
-from outspoken.results.pending_diagnostics import placed
+from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.settings import Settings
 
 from .api_payload import NOTES, Outcome, Result, actions_of, is_object, type_name
@@ -264,7 +264,7 @@ def read_api_response(
     result = Result(reading, answer.finish_reason, prompt_name, force_dict)
     if thought:
         result.say("left-out", "note", (0, thought), NOTES["reasoning"])
-    notes = [*result.kept, *placed(result.notes, text)]
+    notes = [*result.kept, *place_diagnostics(result.notes, text)]
     notes.sort(key=lambda note: note.span[0])
     values: dict[str, Any] = {
         "text": text,
