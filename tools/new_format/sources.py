@@ -273,11 +273,11 @@ _BLANK = """\
 //   {{"name": "get_weather", "arguments": {{"city": "Paris"}}}}
 //   </{name}>
 
-// A response: text, code samples, reasoning, calls. Write here what a call looks like; grammars/README.md says how.
+// A response: text, code samples, reasoning and calls. Describe a call here; see grammars/README.md.
 start: (TEXT | code | think | tool_call)*
 tool_call: _CALL_OPEN _json_call _CALL_CLOSE
 
-// A marker is what is written, and what else is read
+// A marker: the written form, then other forms that are read.
 _CALL_OPEN: "\\n<{name}>\\n" | "<{name}>"
 _CALL_CLOSE: "\\n</{name}>" | "</{name}>"
 
