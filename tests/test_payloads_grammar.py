@@ -47,7 +47,12 @@ def test_no_marker_is_left_as_the_grammar_has_it() -> None:
 
 def test_every_alternative_of_the_grammar_is_read_by_some_state() -> None:
     automaton = automaton_of(markers_of([PayloadType("card", "CARD")]), lenient=False)
-    names = {t.terminal.short for config in automaton.configs for t in (*config.strict()[1], *config.strict()[2])}
+    steps = [
+        step
+        for config in automaton.configs
+        for step in [*config.strict_transitions()[1], *config.strict_transitions()[2]]
+    ]
+    names = {step.terminal.short for step in steps}
     assert {"JSON_OBJECT", "JSON_ARRAY", "PAYLOAD_NAME", "_LINE_OPEN", "_ODD_OPEN", "_MENTION"} <= names
 
 

@@ -260,13 +260,13 @@ def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str
 
 @pytest.mark.parametrize("format_", [f for f in FORMATS if registry.header(f).opened])
 def test_what_a_prompt_opens_is_the_same_again(format_: str) -> None:
-    registry.automaton(format_, lenient=True).opened = None
+    registry.automaton(format_, lenient=True).prompt_state = None
     for case in [c for c in CASES if c.format == format_][:6]:
         replies = [parse(case.text, format_) for _ in range(2)]
         assert replies[0] == replies[1]
-        registry.automaton(format_, lenient=True).opened = False
+        registry.automaton(format_, lenient=True).prompt_state = False
         assert parse(case.text, format_) == replies[0]
-        registry.automaton(format_, lenient=True).opened = None
+        registry.automaton(format_, lenient=True).prompt_state = None
         for _ in range(2):
             parser = StreamParser(format_)
             parser.feed(case.text)

@@ -30,7 +30,7 @@ class Map:
             for transition in place.steps:
                 self._arrivals[self._add(place.after(transition))].append(number)
                 self._where.setdefault(step_of(place, transition), []).append(number)
-        ends = [number for number, place in enumerate(self.places) if place.config.end() is not None]
+        ends = [number for number, place in enumerate(self.places) if place.config.end_operations() is not None]
         #: how many steps a place, by its number, is from one where the text may end
         self.to_end = self._distances(ends)
         self.steps = sorted(self._where)

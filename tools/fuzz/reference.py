@@ -315,7 +315,7 @@ def meaning_of(automaton: Automaton, text: str, found: list[Token], begins: int 
         for token in found:
             reader.take(token)
         config = found[-1].step.target if found else automaton.start
-        reader.operate(config.end() or (), len(text), len(text), "")
+        reader.operate(config.end_operations() or (), len(text), len(text), "")
     except NoMeaning:
         return None
     return reader.meaning()

@@ -57,17 +57,17 @@ def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
         if config.free is not None:
             token = _marker(config.leading_markers, automaton, text, at) or _free(config.free, text, at)
         elif at == len(text):
-            return found, config.end() is not None
+            return found, config.end_operations() is not None
         else:
             token = _marker(config.markers, automaton, text, at) or _island(config, automaton, text, at)
         if token is None:
             blank = not text[_past_blanks(automaton, text, at) :]
-            return found, blank and config.end() is not None
+            return found, blank and config.end_operations() is not None
         found.append(token)
         config, at = token.step.target, token.end
         if token.step.terminal.short in FREE_TEXT:
             if at == len(text):
-                return found, config.end() is not None
+                return found, config.end_operations() is not None
             found.append(_nearest(config.markers, text, at)[1])
             config, at = found[-1].step.target, found[-1].end
 
@@ -105,7 +105,7 @@ def _free(step: Transition, text: str, at: int) -> Token | None:
     try:
         return Token(step, at, _nearest(step.target.markers, text, at)[0])
     except ValueError:
-        return Token(step, at, len(text)) if step.target.end() is not None else None
+        return Token(step, at, len(text)) if step.target.end_operations() is not None else None
 
 
 def _island(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:

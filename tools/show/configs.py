@@ -81,7 +81,7 @@ def described(config: Config, number: int = 0) -> ShownConfig:
     inside = " > ".join([" or ".join(frames[state].split()) for state in config.stack if frames[state]])
     free = config.free.terminal.short if config.free else ""
     expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in _acceptable(config)]))
-    return ShownConfig(number, inside, free, expected, config.end() is not None, config.stack)
+    return ShownConfig(number, inside, free, expected, config.end_operations() is not None, config.stack)
 
 
 def _acceptable(config: Config) -> Iterator[Transition]:

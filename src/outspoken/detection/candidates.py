@@ -65,7 +65,7 @@ class Trial(Machine):
         if final:
             self._run(final=True)
             at_end = self.pos >= len(self.buffer) and not (self._island or self._damage or self.refused)
-            self.whole = self.ended or (self.begun and at_end and self.config.end() is not None)
+            self.whole = self.ended or (self.begun and at_end and self.config.end_operations() is not None)
 
     def read_through(self, text: str) -> bool:
         """Read a segment of text that is all there in whole steps. Returns whether that was all of it, and sound."""

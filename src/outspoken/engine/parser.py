@@ -151,7 +151,7 @@ class Machine(Salvager):
         while going:
             if final and self._island is None and self._damage is None and self._suspect is None:
                 self._sprint(stop=False)
-                if self.pos == len(self.buffer) and self._fresh and self.config.end() == ():
+                if self.pos == len(self.buffer) and self._fresh and self.config.end_operations() == ():
                     return
             if self._island is not None:
                 going = self._island_on(self._island, final=final)
@@ -237,7 +237,7 @@ class Machine(Salvager):
     def _free_ends(self, free: Transition) -> bool:
         """The text ended within free text."""
         self.pos = len(self.buffer)
-        if free.target.end() is not None:
+        if free.target.end_operations() is not None:
             self._close_free(free, self.pos)
         return False
 
@@ -391,7 +391,7 @@ class Machine(Salvager):
     def _end(self) -> None:
         """All of the text was read."""
         builder, at = self.builder, self.base + len(self.buffer)
-        ops = self.config.end()
+        ops = self.config.end_operations()
         if self._island is None and ops == () and self.pos >= len(self.buffer):
             pass
         elif self._island is None and ops is not None and self.pos >= len(self.buffer):

@@ -174,7 +174,7 @@ class LaneSource(LaneOperations):
 
     def _end(self, config: Config) -> None:
         """The text ends here."""
-        ops = config.end()
+        ops = config.end_operations()
         if ops is None:
             raise Unreadable
         self._operate([named_operation(op, 0, "before_") for op in ops], "n", "n")
@@ -289,7 +289,7 @@ class LaneSource(LaneOperations):
 
     def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
         """Free text that runs to the end of the text."""
-        ops = free.target.end()
+        ops = free.target.end_operations()
         if ops is None:
             raise Unreadable
         if free.target.may_lack_closer is not None:

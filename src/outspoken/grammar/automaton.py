@@ -30,7 +30,7 @@ class Transition:
     before this one, as it is written; "" where none is.
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "known")
+    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "recovery_matcher")
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Transition:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         self.inserted = inserted
         #: how recovery recognises the terminal, once it was asked for
-        self.known: Any = None
+        self.recovery_matcher: Any = None
         #: what an island that is shifted here becomes, where that is known at once
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations as functions, once they were bound
@@ -115,7 +115,7 @@ class Config:
                 self._link()
         return object.__getattribute__(self, name)
 
-    def strict(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
+    def strict_transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
         """The transition over free text, and those over islands and markers, as the grammar has them."""
         with _making:
             if self._strict is None:
@@ -141,7 +141,7 @@ class Config:
         return free, embedded, markers
 
     def _link(self) -> None:
-        free, embedded, markers = self.strict()
+        free, embedded, markers = self.strict_transitions()
         lenient_rules = self.automaton.lenient_rules
         self.json = {c: t for t in reversed(embedded) for c in JSON_FIRST.get(t.terminal.short, ())}
         self.embedded, self.free = embedded, free
@@ -164,12 +164,7 @@ class Config:
             self._leading = [t for t in self.markers if t.terminal.name not in later] if self.free else []
         return self._leading
 
-    def on(self, short: str) -> Transition | None:
-        """The transition over the terminal of this name, without import prefix; None where it is not acceptable."""
-        free = [self.free] if self.free else []
-        return next((t for t in (*free, *self.embedded, *self.markers) if t.terminal.short == short), None)
-
-    def end(self) -> tuple[Op, ...] | None:
+    def end_operations(self) -> tuple[Op, ...] | None:
         """The operations of the end of the text; None where the text may not end here."""
         if self._ends is False:
             advanced = self.automaton.advance(self.stack, END)
@@ -211,7 +206,7 @@ class Automaton:
         #: the forced reductions of the states that were asked for
         self._known: dict[int, int | None] = {}
         #: what reading the end of the format's prompts leaves, once it was read; False where that cannot be kept
-        self.opened: Any = None
+        self.prompt_state: Any = None
         self.start = self.config((tables.start,))
         #: Where parsing goes on after text: outside every segment.
         self.top_level = self.start.free.target if self.start.free else self.start
@@ -236,7 +231,7 @@ class Automaton:
         found, waiting = [self.start], [self.start]
         seen = {self.start}
         while waiting:
-            free, embedded, markers = waiting.pop().strict()
+            free, embedded, markers = waiting.pop().strict_transitions()
             for step in (*([free] if free else []), *embedded, *markers):
                 if step.target not in seen:
                     seen.add(step.target)

@@ -23,7 +23,7 @@ _MAX_LINKS = 8
 
 def insertions(config: Config) -> list[Transition]:
     """The transitions over what follows an opening marker, in text without it."""
-    free, _, markers = config.strict()
+    free, _, markers = config.strict_transitions()
     if free is None or free.terminal.short != "TEXT":
         return []
     found: list[Transition] = []
@@ -32,7 +32,7 @@ def insertions(config: Config) -> list[Transition]:
         begun = [kinds for op, kinds in opener.after if op == "begin"]
         if not is_telling(opener) or any(kinds in ("think", "code") for kinds in begun):
             continue
-        behind, _, following = opener.target.strict()
+        behind, _, following = opener.target.strict_transitions()
         for step in following:
             if step.terminal.name in known or step.before or not is_telling(step) or behind:
                 continue

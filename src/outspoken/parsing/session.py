@@ -121,13 +121,13 @@ class Reading:
     def _start_as_usual(self, prefix: str) -> None:
         """Read what the prompt ends with in every turn."""
         automaton, machine, builder = self._automaton, self._machine, self._builder
-        if automaton.opened:
-            automaton.opened.put_into(machine, builder)
+        if automaton.prompt_state:
+            automaton.prompt_state.put_into(machine, builder)
             return
         machine.feed(prefix)
         builder.forget()
-        if automaton.opened is None:
-            automaton.opened = Opened.of(machine, builder) or False
+        if automaton.prompt_state is None:
+            automaton.prompt_state = Opened.of(machine, builder) or False
 
     def _begun(self, text: str, *, final: bool) -> str:
         """The text that can be read, once it is known whether the response repeats what its prompt ends with."""

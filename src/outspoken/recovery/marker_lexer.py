@@ -38,9 +38,9 @@ class Matcher(NamedTuple):
 
 def matcher(step: Transition) -> Matcher:
     """The ways to recognise the terminal of a transition."""
-    if step.known is None:
-        step.known = _matcher(step.terminal)
-    return step.known
+    if step.recovery_matcher is None:
+        step.recovery_matcher = _matcher(step.terminal)
+    return step.recovery_matcher
 
 
 @lru_cache(maxsize=4096)

@@ -119,7 +119,7 @@ class _Search:
             seen.add((pos, config, fresh))
             done = is_closed(config) or not (region.closed or node.bare)
             if done and not self._text[pos:].strip(BLANK):
-                cut = not is_closed(config) and config.end() is None
+                cut = not is_closed(config) and config.end_operations() is None
                 return Way(steps_to(node, self._text, region.base), config, cost, cut)
             for edge in self._edges(pos, config, fresh, node):
                 total, free = cost + edge.cost, edge.taken[-1].free
