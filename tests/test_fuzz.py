@@ -14,7 +14,7 @@ import pytest
 import tools.fuzz
 import tools.fuzz.invariants
 from outspoken import Reply, Text, parse
-from outspoken.results.edits import CAPS
+from outspoken.results.edits import REPAIR_LIMITS
 from tests.cases import CASES, FORMATS
 from tools.checkout import Checkout
 from tools.corpus import cases, sources
@@ -37,7 +37,7 @@ def test_changed_cases_of_the_corpus(seed: int) -> None:
     for _ in range(_TEXTS):
         case = random.choice(CASES)
         text, size = change(case.text), random.choice([1, 3, 7])
-        reason, repair = random.choice([None, "stop", "length"]), random.choice(CAPS)
+        reason, repair = random.choice([None, "stop", "length"]), random.choice(REPAIR_LIMITS)
         for format_ in (case.format, "auto"):
             how = How(format_, {"repair": repair}, reason)
             reply = how.parse(text)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from outspoken.json.read import read_json
-from outspoken.json.repair import mend
-from outspoken.results.edits import CAPS, CODES, NOTES, RUNGS, Effort
+from outspoken.json.repair import repair_region
+from outspoken.results.edits import CODES, LEVELS, NOTES, REPAIR_LIMITS, RepairBudget
 from tests.loops import in_one_item
 
 #: a code, a text, what it says
@@ -80,13 +80,13 @@ def test_damage(code: str, text: str, value: Any) -> None:
     assert reading.values == (value,)
     assert reading.status == "repaired"
     codes = {repair.code: repair.rung for repair in reading.repairs}
-    assert codes[code] == CODES[code].rung
-    assert reading.rung == max(codes.values(), key=RUNGS.index)
+    assert codes[code] == CODES[code].level
+    assert reading.rung == max(codes.values(), key=LEVELS.index)
     assert reading.rung is not None
-    below = RUNGS.index(reading.rung) - 1
-    assert read_json(text, repair=CAPS[below]).values == ()
-    assert read_json(text, repair=CAPS[below]).status == "invalid"
-    assert read_json(text, repair=CAPS[below + 1]).values == (value,)
+    below = LEVELS.index(reading.rung) - 1
+    assert read_json(text, repair=REPAIR_LIMITS[below]).values == ()
+    assert read_json(text, repair=REPAIR_LIMITS[below]).status == "invalid"
+    assert read_json(text, repair=REPAIR_LIMITS[below + 1]).values == (value,)
     warnings = [note for note in reading.diagnostics if note.code == code]
     assert warnings
     assert all(note.severity == "warning" for note in warnings)
@@ -99,7 +99,7 @@ def test_cut(code: str, text: str, value: Any) -> None:
     assert reading.status == "truncated"
     assert code in {repair.code for repair in reading.repairs}
     assert [note.severity for note in reading.diagnostics if note.code == "cut-json"] == ["error"]
-    (mended,) = mend(text, 0, len(text), closed=False, cap="notation")
+    (mended,) = repair_region(text, 0, len(text), closed=False, repair_limit="notation")
     assert not mended.complete
     assert json.loads(mended.text) == value
 
@@ -191,29 +191,32 @@ def test_every_code_has_a_message() -> None:
 
 def test_the_end_that_a_format_proves() -> None:
     text = '<c>{"a": {"b": "x"</c>'
-    (mended,) = mend(text, 3, len(text) - 4, closed=True, cap="structure")
-    assert (mended.value, mended.complete, mended.rung) == ({"a": {"b": "x"}}, True, "structure")
+    (mended,) = repair_region(text, 3, len(text) - 4, closed=True, repair_limit="structure")
+    assert (mended.value, mended.complete, mended.level) == ({"a": {"b": "x"}}, True, "structure")
     assert [edit.code for edit in mended.edits] == ["missing-closer"] * 2
-    (mended,) = mend(text, 3, len(text) - 4, closed=False, cap="structure")
+    (mended,) = repair_region(text, 3, len(text) - 4, closed=False, repair_limit="structure")
     assert (mended.value, mended.complete) == ({"a": {"b": "x"}}, False)
-    assert mend('{"a": "x}', 0, 9, closed=True, cap="structure") == []
-    (mended,) = mend('{"a": "x}', 0, 9, closed=True, cap="strings")
+    assert repair_region('{"a": "x}', 0, 9, closed=True, repair_limit="structure") == []
+    (mended,) = repair_region('{"a": "x}', 0, 9, closed=True, repair_limit="strings")
     assert (mended.value, mended.complete) == ({"a": "x"}, True)
 
 
 def test_several_values_of_a_region() -> None:
     for text in ('{"a": 1}{"a": 1}', '{"a": 1},\n{"a": 1}', '{"a": 1\n{"a": 1}'):
-        assert [m.value for m in mend(text, 0, len(text), closed=True, cap="structure")] == [{"a": 1}, {"a": 1}]
+        assert [m.value for m in repair_region(text, 0, len(text), closed=True, repair_limit="structure")] == [
+            {"a": 1},
+            {"a": 1},
+        ]
 
 
 def test_what_belongs_to_no_value_of_a_region() -> None:
     text = 'json\n{"a": 1} ok'
-    (mended,) = mend(text, 0, len(text), closed=True, cap="structure")
+    (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit="structure")
     assert (mended.start, mended.end, mended.text) == (0, len(text), '{"a": 1}')
     assert [edit.code for edit in mended.edits] == ["dropped-text"] * 2
-    assert mend(text, 0, len(text), closed=True, cap="notation") == []
+    assert repair_region(text, 0, len(text), closed=True, repair_limit="notation") == []
     long = '{"a": 1} ' + "and so on " * 9
-    assert mend(long, 0, len(long), closed=True, cap="heuristic") == []
+    assert repair_region(long, 0, len(long), closed=True, repair_limit="heuristic") == []
 
 
 #: texts in which a value seems to end early: what is read of them, if anything, is not read silently
@@ -245,15 +248,17 @@ def test_a_value_never_ends_early_in_silence(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), TOGETHER)
 def test_damages_of_the_structure_together(text: str, value: Any) -> None:
-    (mended,) = mend(text, 0, len(text), closed=True, cap="heuristic")
-    assert (mended.value, mended.rung, mended.runner_up) == (value, "structure", None)
+    (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit="heuristic")
+    assert (mended.value, mended.level, mended.runner_up) == (value, "structure", None)
     assert read_json(text).value == value
 
 
 def test_an_exhausted_effort_reads_only_sound_json() -> None:
-    effort = Effort(0, 0)
-    assert mend('{"a": 1,}', 0, 9, closed=True, cap="heuristic", effort=effort) == []
-    assert [m.value for m in mend('{"a": 1}', 0, 8, closed=True, cap="heuristic", effort=effort)] == [{"a": 1}]
+    budget = RepairBudget(0, 0)
+    assert repair_region('{"a": 1,}', 0, 9, closed=True, repair_limit="heuristic", budget=budget) == []
+    assert [m.value for m in repair_region('{"a": 1}', 0, 8, closed=True, repair_limit="heuristic", budget=budget)] == [
+        {"a": 1}
+    ]
 
 
 def test_two_readings() -> None:
@@ -275,10 +280,10 @@ def test_names_of_the_schema_tell_strings_apart() -> None:
 def test_the_edge_of_what_json_repair_is_believed() -> None:
     from outspoken.json.heuristic import guess
 
-    assert guess("{" + '"a": 1, ' * 3000, None, 128, Effort.of(100)) is None
-    assert guess("[" * 70, None, 128, Effort.of(100)) is None
-    assert guess('{"a": 1,}', None, 128, Effort(0, 0, spans=0)) is None
-    assert guess('{"a": 1,}', None, 128, Effort.of(9)) == ({"a": 1}, '{"a": 1}')
-    assert guess('{"a": 1,}', {"properties": {"b": {}}}, 128, Effort.of(9)) is None
-    assert guess('{"n": , "t": 1}', None, 128, Effort.of(9)) is None
-    assert guess('["x  ", "x\\n",', None, 128, Effort.of(9)) is not None
+    assert guess("{" + '"a": 1, ' * 3000, None, 128, RepairBudget.of(100)) is None
+    assert guess("[" * 70, None, 128, RepairBudget.of(100)) is None
+    assert guess('{"a": 1,}', None, 128, RepairBudget(0, 0, spans=0)) is None
+    assert guess('{"a": 1,}', None, 128, RepairBudget.of(9)) == ({"a": 1}, '{"a": 1}')
+    assert guess('{"a": 1,}', {"properties": {"b": {}}}, 128, RepairBudget.of(9)) is None
+    assert guess('{"n": , "t": 1}', None, 128, RepairBudget.of(9)) is None
+    assert guess('["x  ", "x\\n",', None, 128, RepairBudget.of(9)) is not None

@@ -51,6 +51,6 @@ def test_nothing_is_changed_without_a_record() -> None:
 def test_a_cap_gives_the_same_value_or_none() -> None:
     for row in rows():
         full = read_json(row["input"])
-        for cap in ("none", "notation", "structure", "strings"):
-            reading = read_json(row["input"], repair=cap)
-            assert reading.values in ((), full.values) or reading.status == "truncated", (row["id"], cap)
+        for repair_limit in ("none", "notation", "structure", "strings"):
+            reading = read_json(row["input"], repair=repair_limit)
+            assert reading.values in ((), full.values) or reading.status == "truncated", (row["id"], repair_limit)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken.json.read import read_json
-from outspoken.json.repair import mend
-from outspoken.results.edits import CAPS, Cap, Mended
+from outspoken.json.repair import repair_region
+from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit
 from tools.fuzz.invariants import calls_in
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -30,7 +30,7 @@ PIECES = st.sampled_from([
 DAMAGED = st.lists(PIECES, max_size=24).map("".join)
 
 
-def replayed(text: str, mended: Mended) -> str:
+def replayed(text: str, mended: RepairedValue) -> str:
     """The text of a value with its edits made."""
     parts: list[str] = []
     pos = mended.start
@@ -54,10 +54,10 @@ def begins(part: Any, whole: Any) -> bool:
     return part == whole
 
 
-@given(VALUES, st.sampled_from([None, 1]), st.booleans(), st.sampled_from(CAPS))
-def test_sound_json_is_untouched(value: Any, indent: int | None, ascii_: bool, cap: Cap) -> None:
+@given(VALUES, st.sampled_from([None, 1]), st.booleans(), st.sampled_from(REPAIR_LIMITS))
+def test_sound_json_is_untouched(value: Any, indent: int | None, ascii_: bool, repair_limit: RepairLimit) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_)
-    reading = read_json(text, repair=cap)
+    reading = read_json(text, repair=repair_limit)
     assert (reading.values, reading.status, reading.repairs, reading.texts) == ((value,), "ok", (), (text,))
 
 
@@ -71,14 +71,16 @@ def test_a_prefix_is_a_beginning(value: Any, data: st.DataObject) -> None:
     assert begins(reading.value, value)
 
 
-@given(st.text() | DAMAGED, st.sampled_from(CAPS), st.booleans())
-def test_any_text(text: str, cap: Cap, closed: bool) -> None:
-    reading = read_json(text, repair=cap)
+@given(st.text() | DAMAGED, st.sampled_from(REPAIR_LIMITS), st.booleans())
+def test_any_text(text: str, repair_limit: RepairLimit, closed: bool) -> None:
+    reading = read_json(text, repair=repair_limit)
     assert reading.status != "invalid" or not reading.values
-    for mended in mend(text, 0, len(text), closed=closed, cap=cap):
+    for mended in repair_region(text, 0, len(text), closed=closed, repair_limit=repair_limit):
         assert replayed(text, mended) == mended.text
-        assert (mended.rung == "exact") == (not mended.edits)
-        assert CAPS.index("none" if mended.rung == "exact" else cast("Cap", mended.rung)) <= CAPS.index(cap)
+        assert (mended.level == "exact") == (not mended.edits)
+        assert REPAIR_LIMITS.index(
+            "none" if mended.level == "exact" else cast("RepairLimit", mended.level)
+        ) <= REPAIR_LIMITS.index(repair_limit)
         json.dumps(mended.value, ensure_ascii=False).encode()
         if mended.edits:
             assert json.loads(mended.text) == mended.value
@@ -97,7 +99,7 @@ def test_any_text(text: str, cap: Cap, closed: bool) -> None:
 @given(st.text(), st.text(), st.sampled_from(["{%s,}", "{%s", "{{%s}}", "{%s}}", "// x\n{%s}", "{%s 'n': 1}"]))
 def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
     members = f"{json.dumps(one)}: {json.dumps(two)}"
-    mended = mend(text := frame % members, 0, len(text), closed=True, cap="structure")
+    mended = repair_region(text := frame % members, 0, len(text), closed=True, repair_limit="structure")
     assert [next(iter(m.value.items())) for m in mended] == [(one, two)]
 
 
@@ -131,17 +133,17 @@ UNITS = [
 ]
 
 
-CAPPED: tuple[Cap, ...] = ("none", "structure", "heuristic")
+CAPPED: tuple[RepairLimit, ...] = ("none", "structure", "heuristic")
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_hostile_text_takes_linear_work(unit: str) -> None:
     for opening, closing in (("", ""), ('{"a": "', '"}'), ('[{"a": "', ""), ("{", "")):
         text = opening + unit * (8_192 // len(unit)) + closing
-        for cap in CAPPED:
-            calls = calls_in(partial(read_json, text, repair=cap))
-            calls += calls_in(partial(mend, text, 0, len(text), closed=True, cap=cap))
-            assert calls <= 100 * len(text), (opening, cap)
+        for repair_limit in CAPPED:
+            calls = calls_in(partial(read_json, text, repair=repair_limit))
+            calls += calls_in(partial(repair_region, text, 0, len(text), closed=True, repair_limit=repair_limit))
+            assert calls <= 100 * len(text), (opening, repair_limit)
 
 
 def test_deep_nesting() -> None:

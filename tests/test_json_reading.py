@@ -63,8 +63,8 @@ def test_text_around_is_noted() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": [1, 2.50]}', ' "x" ', "12", "null", "[]", '{"s": "```json\\n{}\\n```, // x"}'])
 def test_sound_json_is_untouched(text: str) -> None:
-    for cap in ("none", "heuristic"):
-        reading = read_json(text, repair=cap)
+    for repair_limit in ("none", "heuristic"):
+        reading = read_json(text, repair=repair_limit)
         assert (reading.status, reading.rung, reading.repairs, reading.diagnostics) == ("ok", "exact", (), ())
         assert reading.texts == (text.strip(),)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from outspoken.json.scanner import NotJson
+from outspoken.json.scanner import NotJsonError
 from outspoken.notations.python_literals import PythonScanner, decode, read_at
 from tests.loops import in_one_item
 from tools.fuzz.invariants import calls_in
@@ -177,7 +177,7 @@ def by_scanner(text: str, pos: int) -> tuple[Any, int] | None:
         return None
     try:
         return decode(text[pos : pos + end], DEPTH), pos + end
-    except NotJson:
+    except NotJsonError:
         return None
 
 
@@ -200,7 +200,7 @@ def test_values_inside_a_text(text: str, value: Any, after: str, blank: str) -> 
 
 @in_one_item("text", NO_VALUES)
 def test_no_values(text: str) -> None:
-    with pytest.raises(NotJson):
+    with pytest.raises(NotJsonError):
         decode(text, DEPTH)
     assert read_at(text, 0, DEPTH) is None
     assert by_scanner(text, 0) is None
@@ -349,7 +349,7 @@ def test_what_python_reads_is_read_the_same(text: str) -> None:
 def test_nothing_else_is_raised_and_all_can_be_written(text: str) -> None:
     try:
         value = decode(text, DEPTH)
-    except NotJson:
+    except NotJsonError:
         return
     json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 

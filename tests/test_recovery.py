@@ -23,7 +23,7 @@ from outspoken import (
 from outspoken.grammar import registry
 from outspoken.recovery.path import LIMIT, Node, Region, name_after
 from outspoken.recovery.search import _Search, recover  # pyright: ignore[reportPrivateUsage]
-from outspoken.results.edits import CAPS, Effort
+from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
 from tests.loops import sound_cases
@@ -121,8 +121,8 @@ def test_replayed_repairs_are_what_the_strict_grammar_reads(name: str) -> None:
 @pytest.mark.parametrize("name", DAMAGED)
 def test_without_repair_nothing_is_repaired(name: str) -> None:
     text = DAMAGED[name][0]
-    for cap in ("none", "notation"):
-        reply = parse(text, "qwen3_coder", repair=cap)
+    for repair_limit in ("none", "notation"):
+        reply = parse(text, "qwen3_coder", repair=repair_limit)
         assert reply.repairs == []
         assert all(call.status == "ok" for call in reply.tool_calls)
 
@@ -144,11 +144,11 @@ def test_a_call_with_damaged_json(name: str) -> None:
     assert (found(reply), codes(reply)) == (BREW, expected)
     assert {repair.rung for repair in reply.repairs} == {rung}
     assert found(parse(replayed(text, reply.repairs), "hermes", repair="none")) == BREW
-    for cap in CAPS:
-        allowed = CAPS.index(cap) >= CAPS.index(rung)  # pyright: ignore[reportArgumentType]
-        capped = parse(text, "hermes", repair=cap)
+    for repair_limit in REPAIR_LIMITS:
+        allowed = REPAIR_LIMITS.index(repair_limit) >= REPAIR_LIMITS.index(rung)  # pyright: ignore[reportArgumentType]
+        capped = parse(text, "hermes", repair=repair_limit)
         assert (found(capped) == BREW) == allowed
-        assert all(CAPS.index(r.rung) <= CAPS.index(cap) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
+        assert all(REPAIR_LIMITS.index(r.rung) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_can_be_read_in_two_ways_is_not_among_the_calls() -> None:
@@ -296,7 +296,17 @@ def every_cost(region: Region) -> int | None:
 def region_of(text: str, format_: str) -> Region:
     automaton = registry.automaton(format_, lenient=True)
     return Region(
-        automaton, automaton.top_level, text, 0, True, False, "strings", None, DEFAULT, Effort.of(100_000), 100_000
+        automaton,
+        automaton.top_level,
+        text,
+        0,
+        True,
+        False,
+        "strings",
+        None,
+        DEFAULT,
+        RepairBudget.of(100_000),
+        100_000,
     )
 
 

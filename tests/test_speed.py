@@ -16,7 +16,7 @@ from outspoken.detection.opener_index import Openers, opening_markers
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import quick, searched
 from outspoken.notations.interface import notation
-from outspoken.notations.schema import Shape
+from outspoken.notations.schema import SchemaView
 from outspoken.patterns.prefilter import guard
 from outspoken.patterns.prefixes import PrefixIndex, prefixes
 from outspoken.patterns.syntax import beginning, first, required
@@ -252,10 +252,10 @@ def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
     ],
 )
 def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str, text: str) -> None:
-    how, shape = notation(kind, spelling), Shape(SCHEMA, SCHEMA, "json")
-    scanner = how.scanner(9, shape)
+    how, schema_view = notation(kind, spelling), SchemaView(SCHEMA, SCHEMA, "json")
+    scanner = how.scanner(9, schema_view)
     end, done = scanner.feed(text, 0)
-    assert how.read_at(text, 0, 9, True, shape) == ((scanner.value, end, scanner.text) if done else None)
+    assert how.read_at(text, 0, 9, True, schema_view) == ((scanner.value, end, scanner.text) if done else None)
 
 
 @pytest.mark.parametrize("format_", [f for f in FORMATS if registry.header(f).opened])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outspoken import Done, RenderError, ToolCallDelta, Tools, parse, render, stream
 from outspoken.notations.interface import notation
-from outspoken.notations.schema import ANY, Shape, shape_of
+from outspoken.notations.schema import ANY, SchemaView, schema_view_of
 from tests.loops import in_one_item
 
 MARK, PREFIX = '<|"|>', "~[~"
@@ -32,7 +32,7 @@ SCHEMA: dict[str, Any] = {
     },
     "$defs": {"deep": {"type": "object", "properties": {"text": {"type": "string"}, "more": {"$ref": "#/$defs/deep"}}}},
 }
-KNOWN = Shape(SCHEMA, SCHEMA, "json")
+KNOWN = SchemaView(SCHEMA, SCHEMA, "json")
 
 
 def b(text: str) -> str:
@@ -45,9 +45,9 @@ def t(text: str) -> str:
     return text.replace("~", PREFIX)
 
 
-def scanned(how: Any, pieces: list[str], shape: Shape) -> tuple[Any, ...]:
+def scanned(how: Any, pieces: list[str], schema_view: SchemaView) -> tuple[Any, ...]:
     """What a scanner makes of pieces: where it stopped, whether it ended or broke there, its value, what it said."""
-    scanner = how.scanner(DEPTH, shape)
+    scanner = how.scanner(DEPTH, schema_view)
     buffer, at, done, said = "", 0, False, ""
     for piece in pieces:
         buffer += piece
@@ -61,13 +61,13 @@ def scanned(how: Any, pieces: list[str], shape: Shape) -> tuple[Any, ...]:
     return at, done, scanner.broken, repr(scanner.value) if done else None, said
 
 
-def read(how: Any, text: str, shape: Shape = ANY) -> tuple[Any, int]:
+def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
     """The value and its end, which is the same in every split of the text in two, and in single characters."""
-    whole = scanned(how, [text], shape)
-    assert scanned(how, list(text), shape) == whole
+    whole = scanned(how, [text], schema_view)
+    assert scanned(how, list(text), schema_view) == whole
     for at in range(1, len(text)):
-        assert scanned(how, [text[:at], text[at:]], shape) == whole
-    found = how.read_at(text, 0, DEPTH, True, shape)
+        assert scanned(how, [text[:at], text[at:]], schema_view) == whole
+    found = how.read_at(text, 0, DEPTH, True, schema_view)
     assert (found is not None) == whole[1]
     if found is None:
         return ("broken" if whole[2] else "open"), whole[0]
@@ -239,13 +239,13 @@ def test_tagged_is_said_as_it_comes_where_nothing_may_be_repeated() -> None:
 
 def test_shapes() -> None:
     tools = Tools.of([{"name": "f", "parameters": SCHEMA}])
-    assert shape_of(tools, "f", "n", "json").types == {"integer"}
-    assert shape_of(tools, "f", None, "json").member("deep").member("more").member("text").is_text
-    assert shape_of(tools, "g", None, "json") is ANY
-    assert shape_of(tools, "f", "other", "json").types is None
-    assert shape_of(None, "f", None, "text").bare("1") == "1"
+    assert schema_view_of(tools, "f", "n", "json").types == {"integer"}
+    assert schema_view_of(tools, "f", None, "json").member("deep").member("more").member("text").is_text
+    assert schema_view_of(tools, "g", None, "json") is ANY
+    assert schema_view_of(tools, "f", "other", "json").types is None
+    assert schema_view_of(None, "f", None, "text").bare("1") == "1"
     root: dict[str, Any] = {"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"properties": {"a": {"type": "null"}}}]}
-    assert Shape(root, root, "json").member("a").types == {"null"}
+    assert SchemaView(root, root, "json").member("a").types == {"null"}
 
 
 # the formats that use them

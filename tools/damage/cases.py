@@ -97,14 +97,14 @@ def case(kind: str, text: str, meant: Document, **more: Any) -> DamageCase:
     return DamageCase(kind, text, [meant.value], meant.schema, **more)
 
 
-def structure(mend: Mend | None, fence: bool = False, group: str = "structure") -> Kind:
+def structure(repair_region: Mend | None, fence: bool = False, group: str = "structure") -> Kind:
     """Damage to the tokens of a document."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
         meant = document(random)
         parts: list[Part] | None = tokens(meant.value, style(random))
-        if mend is not None:
-            parts = mend(random, parts)
+        if repair_region is not None:
+            parts = repair_region(random, parts)
         if parts is None:
             return None
         text = fenced(random, joined(parts)) if fence else joined(parts)
@@ -139,11 +139,11 @@ def together(kind: str, random: Random) -> DamageCase | None:
     parts: list[Part] | None = tokens(meant.value, style(random))
     ended = True
     for i in sorted(random.sample(range(len(TOGETHER)), random.randint(2, 3))):
-        mend = random.choice(TOGETHER[i])
-        parts = mend(random, parts)
+        repair_region = random.choice(TOGETHER[i])
+        parts = repair_region(random, parts)
         if parts is None:
             return None
-        ended = ended and mend is not no_closer
+        ended = ended and repair_region is not no_closer
     text = joined(parts)
     return case(kind, text if ended and random.random() < 0.8 else fenced(random, text), meant)
 
@@ -160,14 +160,14 @@ def strings(damage: Callable[[Random, Part], Part]) -> Kind:
     return Kind("strings", make, 3)
 
 
-def several(separators: Sequence[str], mend: Mend | None = None) -> Kind:
+def several(separators: Sequence[str], repair_region: Mend | None = None) -> Kind:
     """Two or three calls of one shape, the first of them damaged."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
         first, how = document(random), style(random)
         meant = [first, *[again(first, random) for _ in range(random.choice((1, 1, 2)))]]
         parts = tokens(first.value, how)
-        damaged = parts if mend is None else mend(random, parts)
+        damaged = parts if repair_region is None else repair_region(random, parts)
         if damaged is None:
             return None
         texts = [joined(damaged), *[joined(tokens(d.value, how)) for d in meant[1:]]]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
-from outspoken.results.edits import CAPS
+from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
 from tools.checkout import Checkout
 from tools.corpus import cases
@@ -85,7 +85,9 @@ class Fuzz:
         text = text or random.choice(self._corpus)
         change = Mutator(random, [text, *random.sample(self._corpus, min(8, len(self._corpus)))])
         for _ in range(_CHANGED):
-            how = How(random.choice((name, name, "auto")), {"repair": random.choice(CAPS)}, random.choice(_REASONS))
+            how = How(
+                random.choice((name, name, "auto")), {"repair": random.choice(REPAIR_LIMITS)}, random.choice(_REASONS)
+            )
             self._ask(name, seed, change(text), how, check)
         if seed % _MEASURED == 0:
             self._ask(name, seed, change(text)[:400], How(name), check_growth)

@@ -17,7 +17,7 @@ from outspoken.actions.mapping import PARTS
 from outspoken.engine.batched_matching import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
-from outspoken.json.scanner import NotJson, decode
+from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import read_bare
 from outspoken.results.settings import DEFAULT
 
@@ -252,7 +252,7 @@ class _Reader:
         self.show(self.shown, frame.start)
         try:
             self.segments.append(["json", decode(raw, DEFAULT.max_depth)])
-        except NotJson:
+        except NotJsonError:
             self.show(frame.start, frame.start + len(raw))
 
     def meaning(self) -> Meaning:
@@ -282,7 +282,7 @@ def _arguments(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = decode(value, DEFAULT.max_depth) if value.strip() else None
-        except NotJson:
+        except NotJsonError:
             raise NoMeaning from None
     if value is not None and not isinstance(value, dict):
         raise NoMeaning

@@ -257,10 +257,10 @@ class Traced(Machine):
                 continue
             if step.target.automaton is not config.automaton:
                 config = step.target.automaton.top_level
-            edits = () if step.inserted else tuple([e for e in taken.edits if e.rung == "markup"])
+            edits = () if step.inserted else tuple([e for e in taken.edits if e.level == "markup"])
             self._shift(config, step, taken.start, taken.end, mark=_mark(taken, edits), edits=edits)
             config = step.target
-        _hand_out([e for t in way.steps for e in t.edits if e.rung != "markup"], self.log[first:])
+        _hand_out([e for t in way.steps for e in t.edits if e.level != "markup"], self.log[first:])
 
     def _pass_over(self, config: Config, end: int, mark: Mark) -> None:
         """Write down what stands before the next token and is part of none."""

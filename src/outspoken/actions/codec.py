@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
-from outspoken.json.partial_string import OpenText
+from outspoken.json.partial_string import PartialString
 from outspoken.results.actions.union import PROVENANCE, BaseAction, ElementRef, TypeText, UnknownAction
 from outspoken.results.construct import construct
 from outspoken.results.geometry import Point, Screen, Space
@@ -66,7 +66,7 @@ def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any])
     return built(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
 
 
-def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: OpenText | None) -> Any:
+def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: PartialString | None) -> Any:
     """What stands for an action that never ended: what it types, as far as it came, or what is known of it."""
     if typed is None:
         return built(UnknownAction, {**common, "extra": _as_data(arguments)})

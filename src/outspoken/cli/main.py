@@ -24,7 +24,7 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.functions import parse, stream
 from outspoken.parsing.inspection import detect, formats
 from outspoken.processing.config import Expect
-from outspoken.results.edits import CAPS
+from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError, ToolError
 from outspoken.results.events import Done, Event
 from outspoken.results.replies import Reply
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("parse", help="read a response and show what is in it")
     _add_input(command)
     command.add_argument("--prefix", help=r"what the prompt had opened already (`<think>\n`)")
-    command.add_argument("--repair", choices=CAPS, help="how far damage may be repaired; default: strings")
+    command.add_argument("--repair", choices=REPAIR_LIMITS, help="how far damage may be repaired; default: strings")
     command.add_argument(
         "--stream",
         nargs="?",

@@ -32,7 +32,7 @@ class Trial(Machine):
     def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
         automaton = registry.automaton(name, lenient=is_lenient(parent))
         builder = ActionBuilder(automaton.tables.header, parent.tools, parent.settings, None)
-        builder.cap = parent.cap
+        builder.repair_limit = parent.repair_limit
         builder.read_embedded = parent.read_embedded
         if parent.events is not None:
             builder.events = []
@@ -192,7 +192,7 @@ class Trial(Machine):
         builder = self.builder
         return builder.calls > self._calls or any(segment.kind != "text" for segment in builder.segments)
 
-    def mend(self, *, final: bool) -> None:
+    def repair_region(self, *, final: bool) -> None:
         """No format reads the segment without damage: go on where this one refused it."""
         at, end, inside = self.refused or (0, None, False)
         self.refused, self.damaged = None, 1
@@ -229,4 +229,4 @@ class Trial(Machine):
 
 
 def is_lenient(builder: Builder) -> bool:
-    return builder.cap not in ("none", "notation")
+    return builder.repair_limit not in ("none", "notation")

@@ -270,7 +270,7 @@ class Detector(Machine):
             announced = [t for t in waiting if t.announced] or waiting
             self._fail_all([t for t in waiting if t not in announced])
             for trial in announced:
-                trial.mend(final=final)
+                trial.repair_region(final=final)
         for trial in self._trials:
             if trial.failed:
                 self._failed_at = max(self._failed_at, trial.stopped_at())

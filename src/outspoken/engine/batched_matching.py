@@ -9,7 +9,7 @@ from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.json.scanner import read_at
 from outspoken.notations.interface import notation_of
-from outspoken.notations.schema import ANY, Shape
+from outspoken.notations.schema import ANY, SchemaView
 from outspoken.recovery.sync_points import Damage
 from outspoken.semantics.block_builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
@@ -37,7 +37,7 @@ class Island:
 
     def ready(self) -> str:
         """What may be handed on by now, as JSON; the last characters that the scanner holds may not."""
-        if self.scanner.translates:
+        if self.scanner.transcodes:
             return self.scanner.said()
         if not self.pieces or self.pieces[0][0] != "{":
             return ""
@@ -206,9 +206,9 @@ class Sprinter(Buffer):
                 return step, notation.read_at(self.buffer, pos, self._depth, True, self._shape(step, notation))
         return None, None
 
-    def _shape(self, step: Transition, notation: Any) -> Shape:
+    def _shape(self, step: Transition, notation: Any) -> SchemaView:
         """What the tool's schema says of an island, where its notation asks for that."""
-        return self.builder.shape(step.role) if notation.typed else ANY
+        return self.builder.schema_view(step.role) if notation.typed else ANY
 
     def _past_blanks(self, pos: int) -> int:
         """Where the white space ends that may stand between tokens."""

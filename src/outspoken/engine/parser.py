@@ -12,7 +12,7 @@ from typing import Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.matchers import bind_operation
-from outspoken.json.scanner import NotJson
+from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import notation_of
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
@@ -330,14 +330,14 @@ class Machine(Salvager):
     def _island_at(self, step: Transition, notation: Any, *, final: bool) -> bool:
         """An island begins here."""
         builder = self.builder
-        shape = self._shape(step, notation)
-        found = notation.read_at(self.buffer, self.pos, self._depth, final, shape)
+        schema_view = self._shape(step, notation)
+        found = notation.read_at(self.buffer, self.pos, self._depth, final, schema_view)
         if found is not None:
             start, end = self.pos, found[1]
             builder.last, builder.last_text = found[0], found[2]
             self._land(step, start, end)
             return True
-        self._island = Island(step, notation.scanner(self._depth, shape), self.base + self.pos)
+        self._island = Island(step, notation.scanner(self._depth, schema_view), self.base + self.pos)
         if step.role == "argument":
             builder.begin_value(self._island)
         return True
@@ -359,7 +359,7 @@ class Machine(Salvager):
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
             self._typing(island, self.buffer[self.pos : end])
-        if step.role == "arguments" and (end > self.pos or scanner.translates) and (ready := island.ready()):
+        if step.role == "arguments" and (end > self.pos or scanner.transcodes) and (ready := island.ready()):
             self.builder.island_piece("arguments", ready)
         self.pos = end
         if scanner.broken:
@@ -373,7 +373,7 @@ class Machine(Salvager):
         builder = self.builder
         try:
             found = notation_of(step.terminal).result(scanner, "".join(island.pieces), self._depth)
-        except NotJson:
+        except NotJsonError:
             begun = self.pos if scanner.lenient else island.begun - self.base  # what was said of it stands
             return self._fail(begun, self.pos, inside=True)
         builder.last, builder.last_text = found
@@ -407,7 +407,7 @@ class Machine(Salvager):
 
     def _ends_well(self, at: int) -> bool:
         """Is what is open at the end complete, but for damage, and closing markers if the caller vouches for it?"""
-        if self.builder.cap == "none" or not self.builder.frames:
+        if self.builder.repair_limit == "none" or not self.builder.frames:
             return False
         told = self._island is None or self._island.scanner.tells
         if told and not self.proven and not self._is_bare():

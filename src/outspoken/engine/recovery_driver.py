@@ -10,7 +10,7 @@ from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import coarse, is_closed, matcher
 from outspoken.recovery.speculation import accept, continues, contradicts, draft_of
 from outspoken.recovery.sync_points import Damage, Resync, nearest
-from outspoken.results.edits import Effort
+from outspoken.results.edits import RepairBudget
 from outspoken.semantics.action_builder import ActionBuilder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
@@ -53,7 +53,7 @@ class Salvager(Sprinter):
     _granted = 0
     builder: ActionBuilder
     #: what may still be spent on repairs
-    _effort: Effort | None = None
+    _effort: RepairBudget | None = None
     _nodes = 2000
 
     def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
@@ -90,7 +90,7 @@ class Salvager(Sprinter):
         bare = opener is not None and bool(opener.inserted)
         if announced is not None:
             return Damage(announced.start, outer, announced, at, True, bare)
-        if builder.cap == "none":
+        if builder.repair_limit == "none":
             return None
         # JSON without any marker is a call only where it says so
         plain = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
@@ -256,15 +256,15 @@ class Salvager(Sprinter):
         self._granted, self._nodes = other._granted, other._nodes
         self._spent = other._spent
 
-    def _grant(self, end: int) -> Effort:
+    def _grant(self, end: int) -> RepairBudget:
         """What may be spent, which is as much as the text up to an offset is worth."""
         grown = max(end - self._granted, 0)
         self._granted += grown
         self._nodes += grown // 16
-        effort = self._effort = self._effort or Effort.of(0)
-        effort.steps += grown
-        effort.search += grown // 2
-        return effort
+        budget = self._effort = self._effort or RepairBudget.of(0)
+        budget.steps += grown
+        budget.search += grown // 2
+        return budget
 
     def _known(self) -> Tools | None:
         """By name, the schemas of what may stand in a damaged segment."""
@@ -276,7 +276,7 @@ class Salvager(Sprinter):
         from outspoken.recovery.search import recover
 
         builder = self.builder
-        effort = self._grant(end)
+        budget = self._grant(end)
         region = Region(
             automaton=self.automaton,
             outer=damage.outer,
@@ -284,10 +284,10 @@ class Salvager(Sprinter):
             base=damage.start,
             closed=closed,
             announced=damage.frame is not None,
-            cap=builder.cap,
+            repair_limit=builder.repair_limit,
             tools=self._known(),
             settings=builder.settings,
-            effort=effort,
+            budget=budget,
             nodes=self._nodes,
             ties=self.ties,
         )

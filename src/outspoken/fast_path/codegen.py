@@ -368,7 +368,7 @@ class LaneSource(LaneOperations):
         if not self._frames:
             return "ANY"
         key = "None" if step.role == "arguments" else f"key{self._top()}"
-        return f"shape_of(tools, name{self._top()}, {key}, {self._values!r})"
+        return f"schema_view_of(tools, name{self._top()}, {key}, {self._values!r})"
 
     def _land(self, step: Transition, read: str) -> None:
         self._put(f"found = {read}", "if found is None:", "    return None", "last, e, said = found")
@@ -387,7 +387,7 @@ class LaneSource(LaneOperations):
             again = "said.find('{', 1) > 0" if chars == "{" else "said.find('[', 1) > 0"
             self._put(f"if e - pos > depth and ({first} or {again}) and too_deep(said, depth):")
             self._put("    return None")
-        self._put("if '\\\\' in said and '\\\\u' in said:", "    last = encodable(last)")
+        self._put("if '\\\\' in said and '\\\\u' in said:", "    last = encodable_value(last)")
         self._land_on(step)
 
     def _land_on(self, step: Transition) -> None:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from outspoken.engine.batched_matching import BLANKS
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
-from outspoken.json.scanner import encodable, read_at, scan_once, too_deep
+from outspoken.json.scanner import encodable_value, read_at, scan_once, too_deep
 from outspoken.notations.coerce import fits, read_bare, to_json
-from outspoken.notations.schema import ANY, shape_of
+from outspoken.notations.schema import ANY, schema_view_of
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.encoding import replace_surrogates
@@ -57,7 +57,7 @@ _NAMES: dict[str, Any] = {
     "TEXT_ONLY": frozenset({"string"}),
     "ToolCall": ToolCall,
     "blanks": BLANKS.match,
-    "encodable": encodable,
+    "encodable_value": encodable_value,
     "fits": fits,
     "given": given(ToolCall),
     "make": make,
@@ -71,7 +71,7 @@ _NAMES: dict[str, Any] = {
     "set_given": set_given,
     "set_private": set_private,
     "set_values": set_values,
-    "shape_of": shape_of,
+    "schema_view_of": schema_view_of,
     "to_json": to_json,
     "too_deep": too_deep,
     "UNSOUND": (StopIteration, ValueError, RecursionError),

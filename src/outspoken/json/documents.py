@@ -7,10 +7,10 @@ from bisect import bisect_left
 from itertools import islice
 from typing import Any
 
-from outspoken.results.edits import RUNGS, Cap, Effort, Mended
+from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
 from outspoken.results.settings import Settings
 
-from .repair import Mender, bounded, region_values
+from .repair import RegionReader, bounded, region_values
 from .scanner import read_at
 from .tokens import ODD_SPACE
 
@@ -36,11 +36,11 @@ _TRY = 60
 class Document:
     """A text while the JSON in it is looked for."""
 
-    def __init__(self, text: str, cap: Cap, schema: dict[str, Any] | None, settings: Settings) -> None:
+    def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
         self.text, self.settings = text, settings
-        self.cap: Cap = cap
+        self.repair_limit: RepairLimit = repair_limit
         self.schema = schema
-        self.effort = Effort.of(len(text))
+        self.budget = RepairBudget.of(len(text))
         #: the furthest place where reading failed, what was expected there, and whether it nested too deeply
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
@@ -48,7 +48,7 @@ class Document:
         self.broken = False
         self._lines: list[tuple[int, str, tuple[int, int]]] | None = None
 
-    def values(self) -> list[Mended]:
+    def values(self) -> list[RepairedValue]:
         """All values of the text, in order."""
         stripped = self.text.lstrip(" \t\r\n")
         if stripped[:1] not in "{[" and (sound := self._sound(stripped)):
@@ -57,9 +57,9 @@ class Document:
             return found
         if _PAGE.match(self.text):
             return []
-        strong, weak = list[Mended](), list[Mended]()
+        strong, weak = list[RepairedValue](), list[RepairedValue]()
         pos = 0
-        while self.effort.steps > 0 and (match := _NEXT.search(self.text, pos)):
+        while self.budget.steps > 0 and (match := _NEXT.search(self.text, pos)):
             if match["fence"]:
                 values, pos = self._fence(match)
                 strong += values
@@ -72,36 +72,38 @@ class Document:
             (strong if _telling(mended) else weak).append(mended)
         return strong or [mended for mended in weak if "," in mended.text]
 
-    def _sound(self, stripped: str) -> Mended | None:
+    def _sound(self, stripped: str) -> RepairedValue | None:
         """The text as one string, number or literal."""
         start = len(self.text) - len(stripped)
         mender = self._mender(start, len(self.text), closed=False, prose=False)
         mended = mender.value(0) if read_at(stripped, 0, self.settings.max_depth) else None
-        return mended if mended and mended.rung == "exact" else None
+        return mended if mended and mended.level == "exact" else None
 
-    def _mender(self, start: int, end: int, *, closed: bool, prose: bool) -> Mender:
-        return Mender(self.text, start, end, closed, self.cap, self.schema, self.settings, self.effort, prose=prose)
+    def _mender(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
+        return RegionReader(
+            self.text, start, end, closed, self.repair_limit, self.schema, self.settings, self.budget, prose=prose
+        )
 
-    def _region(self, start: int, end: int, *, closed: bool, whole: bool = False) -> list[Mended]:
+    def _region(self, start: int, end: int, *, closed: bool, whole: bool = False) -> list[RepairedValue]:
         mender = self._mender(start, end, closed=closed, prose=False)
-        self.effort.steps -= _TRY + (end - start) // 20
+        self.budget.steps -= _TRY + (end - start) // 20
         found = region_values(mender)
         self._note(mender, start)
         if whole and any(edit.code == "dropped-text" for mended in found for edit in mended.edits):
             return []
         return found
 
-    def _in_prose(self, start: int) -> Mended | None:
+    def _in_prose(self, start: int) -> RepairedValue | None:
         if not _DATA.match(self.text, start):
             return None
         mender = self._mender(start, len(self.text), closed=False, prose=True)
         mended = mender.value(0)
         self._note(mender, start)
         failed = mender.failed[0] if mender.failed else 0
-        self.effort.steps -= _TRY + failed // 8
+        self.budget.steps -= _TRY + failed // 8
         return bounded(mender.tail(mended), self.text) if mended else None
 
-    def _note(self, mender: Mender, start: int) -> None:
+    def _note(self, mender: RegionReader, start: int) -> None:
         if mender.failed is not None and (self.failed is None or start + mender.failed[0] > self.failed[0]):
             self.failed = start + mender.failed[0], mender.failed[1]
         self.too_deep = self.too_deep or mender.too_deep
@@ -112,12 +114,12 @@ class Document:
         if not _DATA.match(self.text, start):
             return match.end()
         for token in _EXTENT.finditer(self.text, start):
-            self.effort.steps -= 1
+            self.budget.steps -= 1
             depth += _STEPS.get(token[0], 0)
             if not depth:
                 self.broken = self.broken or _KEYED.match(self.text, start) is not None
                 return token.end()
-            if self.effort.steps <= 0:
+            if self.budget.steps <= 0:
                 break
         keyed = _KEYED.match(self.text, start) is not None
         self.broken = self.broken or keyed
@@ -129,7 +131,7 @@ class Document:
             self._lines = [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
         return self._lines
 
-    def _fence(self, match: re.Match[str]) -> tuple[list[Mended], int]:
+    def _fence(self, match: re.Match[str]) -> tuple[list[RepairedValue], int]:
         """The values of a fence, and where the text goes on behind it. A fence may stand in a string of the JSON."""
         start = match.end()
         first = bisect_left(self._marks(), (start,))
@@ -139,12 +141,12 @@ class Document:
         ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
         if not _BEGINS.match(self.text, start):
             return [], ends[0][1] if ends else start
-        best: tuple[tuple[bool, int, int], list[Mended], int] | None = None
+        best: tuple[tuple[bool, int, int], list[RepairedValue], int] | None = None
         for stop, last in dict.fromkeys(ends):
             values = self._region(start, stop, closed=True)
-            if values and all(mended.rung in ("exact", "notation") for mended in values):
+            if values and all(mended.level in ("exact", "notation") for mended in values):
                 return values, last
-            rank = (not values, max([RUNGS.index(m.rung) for m in values], default=0), sum(m.cost for m in values))
+            rank = (not values, max([LEVELS.index(m.level) for m in values], default=0), sum(m.cost for m in values))
             if best is None or rank < best[0]:
                 best = rank, values, last
         if best is None:
@@ -152,6 +154,6 @@ class Document:
         return best[1], best[2]
 
 
-def _telling(mended: Mended) -> bool:
+def _telling(mended: RepairedValue) -> bool:
     """Is there more in a value than the numbers and empty brackets that prose may have?"""
     return '"' in mended.text or "{" in mended.text[1:]

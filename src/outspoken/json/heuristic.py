@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, cast
 
-from outspoken.results.edits import Effort
+from outspoken.results.edits import RepairBudget
 
-from .scanner import depth_of, encodable
+from .scanner import depth_of, encodable_value
 from .schema import misfits
 from .strings import QUOTES, SOUND
 
@@ -27,15 +27,15 @@ _EMPTY = re.compile(r"\"\"|''|“”")
 _WORDS = str.maketrans("", "", "_")
 
 
-def guess(span: str, schema: dict[str, Any] | None, max_depth: int, effort: Effort) -> tuple[Any, str] | None:
+def guess(span: str, schema: dict[str, Any] | None, max_depth: int, budget: RepairBudget) -> tuple[Any, str] | None:
     """What json-repair makes of a span that holds one value: the value and its JSON. None where it is not believed."""
     quotes = len(_QUOTE.findall(span)) if len(span) <= MAX_CHARS else _MAX_QUOTES + 1
     work = len(span) * (quotes + 50)
-    if quotes > _MAX_QUOTES or _open(span) > _MAX_OPEN or effort.spans < 1 or effort.chars < len(span):
+    if quotes > _MAX_QUOTES or _open(span) > _MAX_OPEN or budget.spans < 1 or budget.chars < len(span):
         return None
-    if effort.work < work:
+    if budget.work < work:
         return None
-    effort.spans, effort.chars, effort.work = effort.spans - 1, effort.chars - len(span), effort.work - work
+    budget.spans, budget.chars, budget.work = budget.spans - 1, budget.chars - len(span), budget.work - work
     import json_repair
 
     try:
@@ -63,7 +63,7 @@ def _believed(span: str, value: Any, schema: dict[str, Any] | None, max_depth: i
     if not isinstance(value, (dict, list)) or not value:
         return None
     try:
-        value = encodable(value)
+        value = encodable_value(value)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return None

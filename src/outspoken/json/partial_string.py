@@ -15,7 +15,7 @@ _CODE = re.compile(r"u[0-9a-fA-F]{0,4}")
 _LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
 
 
-class OpenText:
+class PartialString:
     """What is certain of a text that is being read.
 
     `sent` is what was certain so far, `has_sent` whether that is anything. Of a quoted string, what comes before
@@ -102,7 +102,7 @@ class OpenText:
         raise NotImplementedError
 
 
-class TypedText(OpenText):
+class PartialTypedText(PartialString):
     """The text that an action types. The last line break is kept back, since at the end it may stand for Enter."""
 
     __slots__ = ("_break",)
@@ -134,7 +134,7 @@ class TypedText(OpenText):
         return char or "", pos + 1
 
 
-class AnswerText(OpenText):
+class PartialAnswer(PartialString):
     """The text of an answer: all that JSON's escapes say, which is never taken back.
 
     `begun` is the offset at which its value begins; `is_bare` says that it is written without quotes. The first half of

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.edits import CAPS, NOTES, RUNGS, Cap, Mended, message_of, shown
+from outspoken.results.edits import LEVELS, NOTES, REPAIR_LIMITS, RepairedValue, RepairLimit, message_of, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import DEFAULT, Settings
@@ -64,7 +64,7 @@ class JsonReading(BaseModel):
 
 
 def read_json(
-    text: str, schema: Any = None, repair: Cap = "heuristic", *, settings: Settings | None = None
+    text: str, schema: Any = None, repair: RepairLimit = "heuristic", *, settings: Settings | None = None
 ) -> JsonReading:
     """Read the JSON values of a text, in fences and prose, too, on the lowest rung of the ladder that reads them.
 
@@ -73,8 +73,8 @@ def read_json(
     text says; one that is longer than `settings.max_chars` raises `JsonLimitError`.
     """
     settings = settings or DEFAULT
-    if repair not in CAPS:
-        raise ValueError(f"`repair` is {repair!r}; expected one of {', '.join(map(repr, CAPS))}")
+    if repair not in REPAIR_LIMITS:
+        raise ValueError(f"`repair` is {repair!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
     if len(text) > settings.max_chars:
         raise JsonLimitError(settings.max_chars, len(text))
     document = Document(text, repair, _schema(schema), settings)
@@ -92,7 +92,7 @@ def read_json(
             "raw": text,
             "values": tuple([mended.value for mended in found]),
             "status": _status(found),
-            "rung": max((mended.rung for mended in found), key=RUNGS.index, default=None),
+            "rung": max((mended.level for mended in found), key=LEVELS.index, default=None),
             "repairs": tuple([made for some in repairs for made in some]),
             "spans": tuple([(mended.start, mended.end) for mended in found]),
             "texts": tuple([mended.text for mended in found]),
@@ -112,7 +112,7 @@ def _schema(schema: Any) -> dict[str, Any] | None:
     raise TypeError(f"`schema` is of type {kind}; expected a JSON schema as a dict or a pydantic model class")
 
 
-def _status(found: list[Mended]) -> str:
+def _status(found: list[RepairedValue]) -> str:
     if not found:
         return "invalid"
     if not all(mended.complete for mended in found):
@@ -120,7 +120,7 @@ def _status(found: list[Mended]) -> str:
     return "repaired" if any(mended.edits for mended in found) else "ok"
 
 
-def _repairs(text: str, found: list[Mended]) -> list[list[Repair]]:
+def _repairs(text: str, found: list[RepairedValue]) -> list[list[Repair]]:
     """The repairs of each value, with their lines and columns."""
     if not any(mended.edits for mended in found):
         return [[] for _ in found]
@@ -145,7 +145,7 @@ def _repairs(text: str, found: list[Mended]) -> list[list[Repair]]:
     return repairs
 
 
-def _remarks(found: list[Mended], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
+def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
     """What is to be said of the values: one note for the repairs of a kind in one value, and what is odd besides."""
     notes: list[PendingDiagnostic] = []
     for mended, some in zip(found, repairs, strict=True):
@@ -185,7 +185,7 @@ def _repeated(text: str) -> list[str]:
     return list(repeated)
 
 
-def _around(text: str, found: list[Mended]) -> list[PendingDiagnostic]:
+def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
     """Text that belongs to no value."""
     notes: list[PendingDiagnostic] = []
     pos = 0
@@ -199,7 +199,9 @@ def _around(text: str, found: list[Mended]) -> list[PendingDiagnostic]:
     return notes
 
 
-def _torn(text: str, found: list[Mended], around: list[PendingDiagnostic], damaged: bool) -> PendingDiagnostic | None:
+def _torn(
+    text: str, found: list[RepairedValue], around: list[PendingDiagnostic], damaged: bool
+) -> PendingDiagnostic | None:
     """What around the values looks as if it belonged to one of them, or to JSON that could not be read."""
     for note in around if found else ():
         start, end = note.span
@@ -222,7 +224,7 @@ def _failure(text: str, document: Document, settings: Settings) -> PendingDiagno
     if document.failed is None:
         return PendingDiagnostic("no-json", NOTES["no-json"], (0, 0), "error", None)
     place, expected = document.failed
-    if document.effort.steps <= 0 or not expected:
+    if document.budget.steps <= 0 or not expected:
         return PendingDiagnostic("too-damaged", NOTES["too-damaged"], (place, place), "error", None)
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)

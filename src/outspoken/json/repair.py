@@ -9,12 +9,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from outspoken.results.edits import CAPS, CODES, RUNGS, Cap, Edit, Effort, Mended, cost_of, rung_of
+from outspoken.results.edits import (
+    CODES,
+    LEVELS,
+    REPAIR_LIMITS,
+    Edit,
+    RepairBudget,
+    RepairedValue,
+    RepairLimit,
+    cost_of,
+    highest_level,
+)
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NAMED
 from .heuristic import guess
-from .scanner import encodable, read_at
+from .scanner import encodable_value, read_at
 from .schema import misfits, names_of
 from .search import MARGIN, MAX_SPAN, Search, near
 from .state import State
@@ -22,8 +32,6 @@ from .strings import HALF
 from .tokens import BLANK, DATA, SPACES, TORN
 from .truncation import assemble, finish, placed_edits
 from .walk import KEY_FIRST, Walk
-
-__all__ = ["Cap", "Edit", "Effort", "Mended", "mend"]
 
 _BETWEEN = re.compile(r"[ \t\r\n,;，；]*")
 _OPENER = re.compile(r"[{\[｛［【]")
@@ -49,29 +57,29 @@ _DAMAGED = 25
 _MAX_JUNK = 40
 
 
-def mend(
+def repair_region(
     text: str,
     start: int,
     end: int,
     *,
     closed: bool,
-    cap: Cap,
+    repair_limit: RepairLimit,
     schema: dict[str, Any] | None = None,
     settings: Settings = DEFAULT,
-    effort: Effort | None = None,
-) -> list[Mended]:
+    budget: RepairBudget | None = None,
+) -> list[RepairedValue]:
     """The values of text[start:end], in order; none where there is none, or where the cap forbids what it takes.
 
     `closed` says that the format proves the region's end: closing brackets may be missing then. Otherwise a value
     that does not end is one that the text cut off. `schema` is that of the value; its names tell strings apart.
     """
-    if cap not in CAPS:
-        raise ValueError(f"`cap` is {cap!r}; expected one of {', '.join(map(repr, CAPS))}")
-    effort = effort or Effort.of(end - start)
-    return region_values(Mender(text, start, end, closed, cap, schema, settings, effort))
+    if repair_limit not in REPAIR_LIMITS:
+        raise ValueError(f"`repair_limit` is {repair_limit!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
+    budget = budget or RepairBudget.of(end - start)
+    return region_values(RegionReader(text, start, end, closed, repair_limit, schema, settings, budget))
 
 
-class Mender:
+class RegionReader:
     """One region while it is read. In `prose`, anything may stand around a value; it is the caller's to note."""
 
     def __init__(
@@ -80,19 +88,19 @@ class Mender:
         start: int,
         end: int,
         closed: bool,
-        cap: Cap,
+        repair_limit: RepairLimit,
         schema: dict[str, Any] | None,
         settings: Settings,
-        effort: Effort,
+        budget: RepairBudget,
         *,
         prose: bool = False,
     ) -> None:
         self.base, self.text, self.end = start, text[start:end], end - start
         self.whole = text
-        self.closed, self.prose, self.schema, self.effort = closed, prose, schema, effort
+        self.closed, self.prose, self.schema, self.budget = closed, prose, schema, budget
         #: whether the walk came to a bracket that may be another one
         self.forked = False
-        self.highest = CAPS.index(cap)
+        self.highest = REPAIR_LIMITS.index(repair_limit)
         self.max_depth = settings.max_depth
         #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
@@ -102,20 +110,20 @@ class Mender:
         """The place behind white space and separators."""
         return _BETWEEN.match(self.text, pos).end()  # pyright: ignore[reportOptionalMemberAccess]
 
-    def value(self, first: int) -> Mended | None:
+    def value(self, first: int) -> RepairedValue | None:
         """The value that begins at a place of the region, on the lowest rung that reads it."""
         found = read_at(self.text, first, self.max_depth)
         if found is not None and self._stands_alone(found[2], found[1]):
-            value = found[0] if found[2].isascii() or not HALF.search(found[2]) else encodable(found[0])
-            return Mended(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
-        if self.effort.steps <= 0:
+            value = found[0] if found[2].isascii() or not HALF.search(found[2]) else encodable_value(found[0])
+            return RepairedValue(value, found[2], self.base + first, self.base + found[1], (), "exact", 0, True, None)
+        if self.budget.steps <= 0:
             self.failed = self.failed or (first, "")
             return None
         mended = self._damaged(first)
-        self.effort.steps -= _DAMAGED
-        if mended is None or RUNGS.index(mended.rung) <= self.highest:
+        self.budget.steps -= _DAMAGED
+        if mended is None or LEVELS.index(mended.level) <= self.highest:
             return mended
-        place = next(edit.start for edit in mended.edits if RUNGS.index(edit.rung) > self.highest)
+        place = next(edit.start for edit in mended.edits if LEVELS.index(edit.level) > self.highest)
         self.failed = place - self.base, "sound JSON" if not self.highest else "JSON with less damage"
         return None
 
@@ -125,31 +133,31 @@ class Mender:
             return not (piece[0] == "{" and NAMED.match(self.text, end)) and self.rest(end) < _SURPLUS_COST
         return not self.prose and not self.text[end:].strip(" \t\r\n")
 
-    def _damaged(self, first: int) -> Mended | None:
+    def _damaged(self, first: int) -> RepairedValue | None:
         """The value by the walk, or by a search where the walk fails or leaves a choice."""
         walked, sure = self._walk(first)
         if walked is not None and sure:
             return walked
-        if not self.too_deep and self.highest >= RUNGS.index("structure"):
+        if not self.too_deep and self.highest >= LEVELS.index("structure"):
             brackets = (
                 self._search(first, opaque=True)
                 if walked is None or self.forked or not walked.complete or _left(walked)
                 else None
             )
-            if brackets and (self.highest == RUNGS.index("structure") or brackets[0] <= _dear(brackets[1])):
+            if brackets and (self.highest == LEVELS.index("structure") or brackets[0] <= _dear(brackets[1])):
                 return brackets[1]
-            strings = self._search(first, opaque=False) if self.highest > RUNGS.index("structure") else None
+            strings = self._search(first, opaque=False) if self.highest > LEVELS.index("structure") else None
             found = sorted([reading for reading in (brackets, strings) if reading], key=lambda reading: reading[0])
             if found:
                 return _told(found)
         return walked
 
-    def _walk(self, first: int) -> tuple[Mended | None, bool]:
+    def _walk(self, first: int) -> tuple[RepairedValue | None, bool]:
         """The value by the walk, and whether no other reading comes into question."""
         walk = Walk(self.text, self.max_depth, closed=self.closed, bare=not self.prose)
         state = State(first)
-        stop = walk.run(state, self.effort.steps)
-        self.effort.steps -= walk.steps
+        stop = walk.run(state, self.budget.steps)
+        self.budget.steps -= walk.steps
         self.too_deep = self.too_deep or walk.too_deep
         self.forked = stop == "fork" or (stop == "done" and bool(_SURPLUS_CLOSER.match(self.text, state.pos)))
         ended = stop == "done" or (stop == "end" and finish(walk, state, closed=self.closed))
@@ -159,24 +167,24 @@ class Mender:
         made = self.made(first, state, complete=stop == "done" or self.closed)
         if made is None or self.forked:
             return made, False
-        unsure = made.rung != "notation" or any(edit.code in _UNSURE for edit in made.edits)
+        unsure = made.level != "notation" or any(edit.code in _UNSURE for edit in made.edits)
         return made, (made.complete or not unsure) and not _left(made)
 
     def _fail(self, state: State) -> None:
         if self.failed is None or state.pos >= self.failed[0]:
             self.failed = (state.pos, state.expected())
 
-    def _search(self, first: int, *, opaque: bool) -> tuple[int, Mended] | None:
+    def _search(self, first: int, *, opaque: bool) -> tuple[int, RepairedValue] | None:
         """What the reading costs and the value, by the search for brackets, or for the edges of strings, too."""
-        if self.end - first > MAX_SPAN or self.effort.search <= 0:
+        if self.end - first > MAX_SPAN or self.budget.search <= 0:
             return None
-        self.effort.search -= (self.end - first) // 50  # all quotes up to the end are looked for
+        self.budget.search -= (self.end - first) // 50  # all quotes up to the end are looked for
         walk = Walk(self.text, self.max_depth, closed=self.closed, opaque=opaque, bare=not self.prose, forks=True)
-        search = Search(walk, first, self._names(), self.rest, self.effort)
-        found: list[tuple[int, Mended]] = []
+        search = Search(walk, first, self._names(), self.rest, self.budget)
+        found: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.best(30 if self.schema else MARGIN):
             made = self.made(first, state, complete=complete)
-            if made is not None and RUNGS.index(made.rung) <= self.highest:
+            if made is not None and LEVELS.index(made.level) <= self.highest:
                 found.append((weight + 15 * misfits(made.value, self.schema) if self.schema else weight, made))
         if not found:
             return None
@@ -188,34 +196,36 @@ class Mender:
         """The names in the schema."""
         if not self.schema:
             return frozenset()
-        known = self.effort.names.get(id(self.schema))
+        known = self.budget.names.get(id(self.schema))
         if known is None:
-            known = self.effort.names[id(self.schema)] = (self.schema, names_of(self.schema))
+            known = self.budget.names[id(self.schema)] = (self.schema, names_of(self.schema))
         return known[1]
 
-    def made(self, first: int, state: State, *, complete: bool) -> Mended | None:
+    def made(self, first: int, state: State, *, complete: bool) -> RepairedValue | None:
         """What a walk from `first` on made of the text; None where that is no JSON after all."""
         read = assemble(self.text, first, state, self.max_depth)
         if read is None:
             return None
         value, text, end, changes = read
         edits = placed_edits(text, first, self.base, changes)
-        rung = rung_of(edits)
-        return Mended(value, text, self.base + first, self.base + end, edits, rung, cost_of(edits), complete, None)
+        level = highest_level(edits)
+        return RepairedValue(
+            value, text, self.base + first, self.base + end, edits, level, cost_of(edits), complete, None
+        )
 
-    def guess(self, first: int) -> Mended | None:
+    def guess(self, first: int) -> RepairedValue | None:
         """The rest of the region as one value, by guesswork."""
         span = self.text[first:].rstrip()
-        if self.effort.steps <= 0:
+        if self.budget.steps <= 0:
             return None
-        if self.highest < RUNGS.index("heuristic") or self.too_deep or not (self.closed or span.endswith(("}", "]"))):
+        if self.highest < LEVELS.index("heuristic") or self.too_deep or not (self.closed or span.endswith(("}", "]"))):
             return None
-        guessed = guess(span, self.schema, self.max_depth, self.effort)
+        guessed = guess(span, self.schema, self.max_depth, self.budget)
         if guessed is None:
             return None
         start = self.base + first
         edit = Edit(start, start + len(span), guessed[1], "heuristic", "heuristic")
-        return Mended(*guessed, start, edit.end, (edit,), "heuristic", cost_of((edit,)), True, None)
+        return RepairedValue(*guessed, start, edit.end, (edit,), "heuristic", cost_of((edit,)), True, None)
 
     # -- what stands around a value
 
@@ -230,7 +240,7 @@ class Mender:
             if not char or BLANK.match(self.text, pos):
                 return cost
             match = _SURPLUS.match(self.text, pos)
-            if match is None or (self.prose and (char not in "}]" or self.highest < RUNGS.index("structure"))):
+            if match is None or (self.prose and (char not in "}]" or self.highest < LEVELS.index("structure"))):
                 break
             cost, pos = cost + (_SURPLUS_COST if char in "}]｝］】" else 2 * _SURPLUS_COST), match.end()
         if self.prose:
@@ -242,42 +252,42 @@ class Mender:
         following = DATA.search(self.text, pos, pos + _MAX_TORN)
         return TORN.search(self.text, pos, following.start() if following else pos + _MAX_TORN) is not None
 
-    def tail(self, mended: Mended) -> Mended:
+    def tail(self, mended: RepairedValue) -> RepairedValue:
         """The value with what closes nothing behind it, and marks and comments, as edits of it."""
         for _ in range(_MAX_TAIL):
             at = mended.end - self.base
             pos = SPACES.match(self.text, at).end()  # pyright: ignore[reportOptionalMemberAccess]
-            if (match := _SURPLUS.match(self.text, pos)) and self.highest >= RUNGS.index("structure"):
+            if (match := _SURPLUS.match(self.text, pos)) and self.highest >= LEVELS.index("structure"):
                 code = "stray-quote" if match[0] in "\"'”" else "extra-closer"
             elif self.prose or not self.highest or not (match := BLANK.match(self.text, pos)):
                 break
             else:
                 code = "comment" if match.lastgroup == "comment" else "odd-space"
-            mended = self._with(mended, Edit(self.base + at, self.base + match.end(), "", code, CODES[code].rung))
+            mended = self._with(mended, Edit(self.base + at, self.base + match.end(), "", code, CODES[code].level))
         return mended
 
-    def with_junk(self, mended: Mended, start: int, end: int, *, before: bool) -> Mended:
+    def with_junk(self, mended: RepairedValue, start: int, end: int, *, before: bool) -> RepairedValue:
         edit = Edit(self.base + start, self.base + end, "", "dropped-text", "structure")
         return self._with(mended, edit, before=before)
 
-    def _with(self, mended: Mended, edit: Edit, *, before: bool = False) -> Mended:
+    def _with(self, mended: RepairedValue, edit: Edit, *, before: bool = False) -> RepairedValue:
         """The value with one more edit, before or behind it."""
         edits = (edit, *mended.edits) if before else (*mended.edits, edit)
         start, end = min(mended.start, edit.start), max(mended.end, edit.end)
-        return mended._replace(start=start, end=end, edits=edits, rung=rung_of(edits), cost=cost_of(edits))
+        return mended._replace(start=start, end=end, edits=edits, level=highest_level(edits), cost=cost_of(edits))
 
 
-def _left(mended: Mended) -> bool:
+def _left(mended: RepairedValue) -> bool:
     """Is there a quote that belongs to no string?"""
     return any(edit.code == "stray-quote" for edit in mended.edits)
 
 
-def _dear(mended: Mended) -> int:
+def _dear(mended: RepairedValue) -> int:
     """What a reading of the brackets may cost that is not compared with one of the strings."""
     return _DEAR_LEFT if _left(mended) else _DEAR if mended.complete else _DEAR_CUT
 
 
-def _told(found: list[tuple[int, Mended]]) -> Mended:
+def _told(found: list[tuple[int, RepairedValue]]) -> RepairedValue:
     """The first of some readings and their costs, cheapest first; with the one that it may be as well."""
     weight, best = found[0]
     most = weight + (_SURPLUS_COST if _left(best) else near(weight))
@@ -287,7 +297,7 @@ def _told(found: list[tuple[int, Mended]]) -> Mended:
     return best
 
 
-def bounded(mended: Mended, text: str) -> Mended:
+def bounded(mended: RepairedValue, text: str) -> RepairedValue:
     """The value with what was put in at its end as part of its last character, where another value begins at once."""
     edits = list(mended.edits)
     after = ""
@@ -305,13 +315,13 @@ def bounded(mended: Mended, text: str) -> Mended:
     return mended._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
 
 
-def region_values(mender: Mender) -> list[Mended]:
+def region_values(mender: RegionReader) -> list[RepairedValue]:
     """The values of a region; all of it must be read."""
-    text, end, found = mender.text, mender.end, list[Mended]()
+    text, end, found = mender.text, mender.end, list[RepairedValue]()
     pos = mender.skip(0)
     while pos < end:
         first = pos
-        may_drop = not found and mender.highest >= RUNGS.index("structure")
+        may_drop = not found and mender.highest >= LEVELS.index("structure")
         if may_drop and not _OPENER.match(text, pos) and (opener := _OPENER.search(text, pos + 1, pos + _MAX_JUNK)):
             first = opener.start() if not KEY_FIRST.match(text, pos) else pos
         mended = mender.value(first) if not found or _OPENER.match(text, first) else None
@@ -331,7 +341,7 @@ def region_values(mender: Mender) -> list[Mended]:
     if any(mended.edits and mended.edits[-1].code == "stray-quote" for mended in found[:-1]):
         return []  # the quote is the end of a string, and what follows it belongs to the value before
     if pos < end and found:
-        if end - pos > _MAX_JUNK or mender.highest < RUNGS.index("structure") or TORN.search(text, pos, end):
+        if end - pos > _MAX_JUNK or mender.highest < LEVELS.index("structure") or TORN.search(text, pos, end):
             return []
         found[-1] = mender.with_junk(found[-1], found[-1].end - mender.base, len(text.rstrip(" \t\r\n")), before=False)
     return found

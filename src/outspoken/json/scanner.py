@@ -47,7 +47,7 @@ _DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finit
 scan_once: Any = _DECODER.scan_once
 
 
-class NotJson(ValueError):
+class NotJsonError(ValueError):
     """An island that is not a JSON value."""
 
 
@@ -63,7 +63,7 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and too_deep(piece, max_depth):
         return None
     if "\\" in piece and "\\u" in piece:
-        value = encodable(value)
+        value = encodable_value(value)
     return value, end, piece
 
 
@@ -93,11 +93,11 @@ def too_deep(piece: str, max_depth: int) -> bool:
 
 
 def decode(text: str, max_depth: int) -> Any:
-    """The value of a text that is one JSON value. Raises NotJson."""
+    """The value of a text that is one JSON value. Raises NotJsonError."""
     stripped = text.lstrip(" \t\r\n")
     found = read_at(stripped, 0, max_depth) if stripped else None
     if found is None or stripped[found[1] :].strip(" \t\r\n"):
-        raise NotJson(text[:80])
+        raise NotJsonError(text[:80])
     return found[0]
 
 
@@ -140,14 +140,14 @@ def balanced(text: str, start: int, end: int) -> int:
     return -1
 
 
-def encodable(value: Any) -> Any:
+def encodable_value(value: Any) -> Any:
     """The value with every lone surrogate replaced by U+FFFD, so that it can be encoded."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [encodable(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return [encodable_value(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):
-        return {encodable(k): encodable(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {encodable_value(k): encodable_value(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
     return value
 
 
@@ -164,7 +164,7 @@ class JsonScanner:
     #: it tells at once where it can be JSON no longer
     tells = True
     #: what it reads is handed on as it stands
-    translates = False
+    transcodes = False
 
     def __init__(self, max_depth: int) -> None:
         #: control characters in strings do not break the value; what it says is refused when all of it is there

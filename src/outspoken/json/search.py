@@ -14,7 +14,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from outspoken.results.edits import Effort
+from outspoken.results.edits import RepairBudget
 
 from .state import State
 from .strings import QUOTES
@@ -85,9 +85,9 @@ class Search:
     """The text that is searched, from `first` on, and what was found out about it."""
 
     def __init__(
-        self, walk: Walk, first: int, keys: frozenset[str], rest: Callable[[int], int], effort: Effort
+        self, walk: Walk, first: int, keys: frozenset[str], rest: Callable[[int], int], budget: RepairBudget
     ) -> None:
-        self.walk, self.text, self.first, self.keys, self.rest, self.effort = walk, walk.text, first, keys, rest, effort
+        self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
         self._heap: list[tuple[int, int, str, Any]] = []
         self._order = 0
         self._margin = MARGIN
@@ -102,11 +102,11 @@ class Search:
         self._margin = margin
         limit = 1 << 60
         self._push(0, "state", State(self.first))
-        while self._heap and self.effort.search > 0:
+        while self._heap and self.budget.search > 0:
             weight, _, kind, what = heappop(self._heap)
             if weight > limit or len(found) > 7:
                 break
-            self.effort.search -= 1
+            self.budget.search -= 1
             if kind == "state":
                 self._walk(what)
             elif kind == "string":
@@ -124,7 +124,7 @@ class Search:
         """Walk on to the next string or to the end."""
         self.walk.steps = 0
         stop = self.walk.run(s, 5_000)
-        self.effort.search -= self.walk.steps // 8
+        self.budget.search -= self.walk.steps // 8
         if stop == "stuck":
             self._unquoted(s)
         elif stop == "fork":
@@ -169,7 +169,7 @@ class Search:
         while index < len(places):
             place = places[index]
             follow = self._follow(place)
-            self.effort.search -= index & 1
+            self.budget.search -= index & 1
             weight = self._key_weight(o, place, inner, follow) if key else self._value_weight(o, place, inner, follow)
             if weight >= 0:
                 s = o.state.copy()
@@ -263,9 +263,9 @@ class Search:
             return
         listed = o.state.stack[-1:] == "]"
         for match in _LOST.finditer(self.text, o.body, min(self.walk.end, o.body + 2_000)):
-            if self.effort.search <= 0:
+            if self.budget.search <= 0:
                 return
-            self.effort.search -= 1
+            self.budget.search -= 1
             if (match["last"] is not None and not self.walk.closed_end) or (match["item"] is not None and not listed):
                 continue
             name = match["name"] or match["next"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from outspoken.results.edits import CODES, Edit
 
-from .scanner import NotJson, decode
+from .scanner import NotJsonError, decode
 from .state import State
 from .strings import Change, cut_tail, string_changes
 from .tokens import CLOSING
@@ -89,7 +89,7 @@ def assemble(text: str, first: int, s: State, max_depth: int) -> tuple[Any, str,
         return None
     try:
         return decode(made, max_depth), made, end, changes
-    except NotJson:
+    except NotJsonError:
         return None
 
 
@@ -117,7 +117,7 @@ def placed_edits(made: str, start: int, offset: int, changes: list[Change]) -> t
         shift += last - first - len(after)
     paths = _paths(made, places)
     return tuple(
-        Edit(offset + first, offset + last, after, code, CODES[code].rung, path)
+        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
         for (first, last, after, code), path in zip(changes, paths, strict=True)
     )
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 from outspoken.json.scanner import decode
 
 from .coerce import escape, to_json
-from .schema import ANY, Shape
-from .transcoder import Translated
+from .schema import ANY, SchemaView
+from .transcoder import Transcoder
 
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
 _JSON_STRING: Any = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
@@ -36,10 +36,10 @@ _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
 class _Level:
     """An object or a list that is open: what it holds so far, and the key that waits for its value."""
 
-    __slots__ = ("holds", "shape", "key", "more")
+    __slots__ = ("holds", "schema_view", "key", "more")
 
-    def __init__(self, holds: dict[str, Any] | list[Any], shape: Shape) -> None:
-        self.holds, self.shape = holds, shape
+    def __init__(self, holds: dict[str, Any] | list[Any], schema_view: SchemaView) -> None:
+        self.holds, self.schema_view = holds, schema_view
         self.key = ""
         self.more = False
 
@@ -64,7 +64,7 @@ def _patterns(mark: str) -> _Patterns:
     )
 
 
-def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, str] | None:
+def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
     """The value, end and JSON text of an object that is all there and made of such pairs alone; None for any other."""
     match_pair = _patterns(mark).pair.match
     value: dict[str, Any] = {}
@@ -72,7 +72,7 @@ def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, 
     pos += 1
     while (match := match_pair(text, pos)) is not None:
         key, quoted, bare, after = match.groups()
-        known = shape.member(key)
+        known = schema_view.member(key)
         found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
         said.append(f"{to_json(key)}: {to_json(found)}")
         pos = match.end()
@@ -81,12 +81,12 @@ def read_plain(text: str, pos: int, mark: str, shape: Shape) -> tuple[Any, int, 
     return None
 
 
-class BracedScanner(Translated):
+class BracedScanner(Transcoder):
     """Reads one object in braces that arrives in pieces, and says it in JSON as it comes."""
 
-    def __init__(self, mark: str, max_depth: int, shape: Shape) -> None:
+    def __init__(self, mark: str, max_depth: int, schema_view: SchemaView) -> None:
         super().__init__()
-        self._mark, self._max, self._shape = mark, max_depth, shape
+        self._mark, self._max, self._shape = mark, max_depth, schema_view
         self._bare = _patterns(mark)
         self._want = _VALUE
         self._levels: list[_Level] = []
@@ -164,9 +164,9 @@ class BracedScanner(Translated):
         if self._want in (_KEY, _FIRST_KEY) or len(self._levels) >= self._max:
             self.broken = True
             return
-        shape = self._place()
+        schema_view = self._place()
         self._lead(char)
-        self._levels.append(_Level({} if char == "{" else [], shape))
+        self._levels.append(_Level({} if char == "{" else [], schema_view))
         self._want = _FIRST_KEY if char == "{" else _FIRST
 
     def _close(self, char: str, pos: int) -> tuple[int, bool, bool]:
@@ -183,12 +183,12 @@ class BracedScanner(Translated):
         self._put(level.holds)
         return pos + 1, not self._levels, False
 
-    def _place(self) -> Shape:
+    def _place(self) -> SchemaView:
         """What is known of the value that comes next."""
         if not self._levels:
             return self._shape
         level = self._levels[-1]
-        return level.shape.member(level.key) if isinstance(level.holds, dict) else level.shape.item
+        return level.schema_view.member(level.key) if isinstance(level.holds, dict) else level.schema_view.item
 
     def _lead(self, text: str) -> None:
         """Say what stands before a value, and the value or its beginning."""
@@ -271,8 +271,8 @@ class BracedScanner(Translated):
             self._said.append('"')
             self._put(text)
         else:
-            shape = self._place()
-            value = shape.bare(text) if how == "" else shape.quoted(text)
+            schema_view = self._place()
+            value = schema_view.bare(text) if how == "" else schema_view.quoted(text)
             self._lead(to_json(value))
             self._put(value)
 

@@ -11,7 +11,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJson, decode
+from outspoken.json.scanner import NotJsonError, decode
 
 _MAX_DEPTH = 128
 _MAX_DIGITS = 4000
@@ -134,7 +134,7 @@ def _untyped(text: str) -> Any:
         return _PYTHON[bare]
     try:
         value = decode(bare, _MAX_DEPTH)
-    except NotJson:
+    except NotJsonError:
         return text
     return value if not isinstance(value, float) or isfinite(value) else text
 
@@ -158,7 +158,7 @@ def _escaped(text: str) -> Any:
     """The value of JSON that is written as inside a string, without the string's quotes; None where it is none."""
     try:
         return decode(decode(f'"{text}"', 1), _MAX_DEPTH) if '\\"' in text else None
-    except NotJson:
+    except NotJsonError:
         return None
 
 
@@ -168,12 +168,12 @@ def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
         return None
     try:
         value = decode(text, _MAX_DEPTH)
-    except NotJson:
+    except NotJsonError:
         from .python_literals import decode as decode_python
 
         try:
             value = decode_python(text, _MAX_DEPTH)
-        except NotJson:
+        except NotJsonError:
             value = _escaped(text) if loose else None
     if not isinstance(value, dict if text[0] == "{" and not loose else (dict, list)):
         return None

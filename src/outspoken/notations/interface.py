@@ -14,7 +14,7 @@ from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import JsonScanner, decode, read_at
 
 from .coerce import to_json
-from .schema import ANY, Shape
+from .schema import ANY, SchemaView
 
 
 class JsonNotation:
@@ -28,7 +28,7 @@ class JsonNotation:
     def __init__(self, name: str) -> None:
         self._first = JSON_FIRST[name]
 
-    def scanner(self, max_depth: int, shape: Shape = ANY) -> Any:
+    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
         return JsonScanner(max_depth)
 
@@ -42,7 +42,7 @@ class JsonNotation:
         return f"[{re.escape(''.join(sorted(self._first)))}]"
 
     def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
+        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
     ) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""
         found = read_at(text, pos, max_depth)
@@ -51,7 +51,7 @@ class JsonNotation:
         return found
 
     def result(self, scanner: Any, text: str, max_depth: int) -> tuple[Any, str]:
-        """The value of a text that the scanner found, and its JSON text. Raises NotJson."""
+        """The value of a text that the scanner found, and its JSON text. Raises NotJsonError."""
         return decode(text, max_depth), text
 
     def write(self, value: Any) -> str | None:
@@ -73,7 +73,7 @@ class PythonNotation:
     typed = False
     mends = True
 
-    def scanner(self, max_depth: int, shape: Shape = ANY) -> Any:
+    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
         return _python().PythonScanner(max_depth)
 
@@ -87,7 +87,7 @@ class PythonNotation:
         return r"[^,)\]}=:]"
 
     def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
+        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
     ) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""
         found = _python().read_at(text, pos, max_depth)
@@ -96,7 +96,7 @@ class PythonNotation:
         return found[0], found[1], to_json(found[0])
 
     def result(self, scanner: Any, text: str, max_depth: int) -> tuple[Any, str]:
-        """The value of a text that the scanner found, and its JSON text. Raises NotJson."""
+        """The value of a text that the scanner found, and its JSON text. Raises NotJsonError."""
         value = _python().decode(text, max_depth)
         return value, to_json(value)
 
@@ -117,9 +117,9 @@ class SpelledNotation:
         self._spelling, self._first, self._scanner, self._write = spelling, first, scanner, write
         self._read_plain, self._unopened = read_plain, unopened
 
-    def scanner(self, max_depth: int, shape: Shape = ANY) -> Any:
+    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
-        return self._scanner(self._spelling, max_depth, shape)
+        return self._scanner(self._spelling, max_depth, schema_view)
 
     def may_begin(self, char: str) -> bool:
         """May a value of this island begin with the character?"""
@@ -131,13 +131,13 @@ class SpelledNotation:
         return f"[{re.escape(self._first)}]"
 
     def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, shape: Shape = ANY
+        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
     ) -> tuple[Any, int, str] | None:
         """A value that is all there: the value, its end, its JSON text."""
-        plain = self._read_plain(text, pos, self._spelling, shape)
+        plain = self._read_plain(text, pos, self._spelling, schema_view)
         if plain is not None:
             return plain
-        scanner = self.scanner(max_depth, shape)
+        scanner = self.scanner(max_depth, schema_view)
         end, done = scanner.feed(text, pos)
         return (scanner.value, end, scanner.text) if done else None
 
@@ -145,7 +145,9 @@ class SpelledNotation:
         """The value that the scanner found, and its JSON text."""
         return scanner.value, scanner.text
 
-    def supplied(self, text: str, pos: int, max_depth: int, shape: Shape) -> tuple[Any, int, str, list[int]] | None:
+    def supplied(
+        self, text: str, pos: int, max_depth: int, schema_view: SchemaView
+    ) -> tuple[Any, int, str, list[int]] | None:
         """A value in which marks are missing: the value, its end, its JSON text, and where they are missing."""
         places = self._unopened(text, pos, self._spelling, max_depth) if self._unopened else None
         if not places:
@@ -153,7 +155,7 @@ class SpelledNotation:
         whole = text
         for place in reversed(places):
             whole = f"{whole[:place]}{self._spelling}{whole[place:]}"
-        value, end, said = self.read_at(whole, pos, max_depth, True, shape) or (None, 0, "")
+        value, end, said = self.read_at(whole, pos, max_depth, True, schema_view) or (None, 0, "")
         return value, end - len(places) * len(self._spelling), said, places
 
     @property

@@ -11,7 +11,7 @@ import re
 from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJson, depth_of, encodable
+from outspoken.json.scanner import NotJsonError, depth_of, encodable_value
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -52,7 +52,7 @@ _ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n"
 def _finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
-        raise NotJson(text[:80])
+        raise NotJsonError(text[:80])
     return value
 
 
@@ -75,7 +75,7 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
 
 
 def decode(text: str, max_depth: int) -> Any:
-    """The value of a text that is one literal. Raises NotJson."""
+    """The value of a text that is one literal. Raises NotJsonError."""
     text = text.strip(" \t\f\r\n")
     try:
         value, end = _read(text, 0, max_depth)
@@ -83,7 +83,7 @@ def decode(text: str, max_depth: int) -> Any:
             return value
     except ValueError:
         pass
-    raise NotJson(text[:80])
+    raise NotJsonError(text[:80])
 
 
 def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
@@ -96,7 +96,7 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     deep = piece.count("[") + piece.count("{") > max_depth and depth_of(piece) > max_depth
     if match is None or "\\" in piece or deep:
         return None
-    return (value if piece.isascii() else encodable(value)), match.end()
+    return (value if piece.isascii() else encodable_value(value)), match.end()
 
 
 def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
@@ -119,7 +119,7 @@ def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
             value, pos = _closed(match["open"], closing[1], [], []), closing.end()
         while stack:
             if (after := _AFTER.match(text, pos)) is None:
-                raise NotJson(text[pos : pos + 80])
+                raise NotJsonError(text[pos : pos + 80])
             opener, items, marks = stack[-1]
             comma, closer, mark = after.groups()
             items.append(value)
@@ -131,19 +131,19 @@ def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
             stack.pop()
         else:
             return value, pos
-    raise NotJson(text[pos : pos + 80])
+    raise NotJsonError(text[pos : pos + 80])
 
 
 def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any:
     """The value of a pair of brackets; `marks` are the commas and colons between and after its items."""
     if _PAIRS[opener] != closer:
-        raise NotJson(closer)
+        raise NotJsonError(closer)
     if ":" not in marks:
         if opener == "{" and not items:
             return {}
         return items[0] if opener == "(" and len(items) == 1 and not marks else items
     if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
-        raise NotJson(":")
+        raise NotJsonError(":")
     return dict(zip(map(_key, items[::2]), items[1::2], strict=True))
 
 
@@ -152,14 +152,14 @@ def _scalar(match: re.Match[str]) -> Any:
     kind = match.lastgroup or ""
     raw = match[kind]
     if kind == "single" or kind == "double":
-        return raw if raw.isascii() else encodable(raw)
+        return raw if raw.isascii() else encodable_value(raw)
     if kind == "word":
         return _WORDS[raw]
     if kind != "radix":
         return _finite(raw) if "." in raw or "e" in raw or "E" in raw else int(raw)
     value = int(raw, 0)
     if value.bit_length() > _MAX_BITS:
-        raise NotJson(raw[:80])
+        raise NotJsonError(raw[:80])
     return value
 
 
@@ -171,7 +171,7 @@ def _strings(text: str, pos: int, joined: re.Pattern[str]) -> tuple[str, int]:
         end = _closing(text, start, quote)
         parts.append(_body(match[1].lower(), text[start:end]))
         pos = end + len(quote)
-    return encodable("".join(parts)), pos
+    return encodable_value("".join(parts)), pos
 
 
 def _closing(text: str, start: int, quote: str) -> int:
@@ -184,15 +184,15 @@ def _closing(text: str, start: int, quote: str) -> int:
         if not (end - slash) % 2:
             return end
         end = text.find(quote, end + 1)
-    raise NotJson(text[start : start + 80])
+    raise NotJsonError(text[start : start + 80])
 
 
 def _body(prefix: str, body: str) -> str:
-    """What stands between the quotes, with its escapes read. Raises NotJson where something is to be filled in."""
+    """What stands between the quotes, with its escapes read. Raises NotJsonError where something is to be filled in."""
     if "f" in prefix:
         rest = body.replace("{{", "").replace("}}", "")
         if "{" in rest or "}" in rest:
-            raise NotJson(body[:80])
+            raise NotJsonError(body[:80])
         body = body.replace("{{", "{").replace("}}", "}")
     return body if "\\" not in body or "r" in prefix else _ESCAPE.sub(_unescaped, body)
 
@@ -208,9 +208,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _key(value: Any) -> str:
-    """The key in JSON for a key of a dict. Raises NotJson for what can be none."""
+    """The key in JSON for a key of a dict. Raises NotJsonError for what can be none."""
     if isinstance(value, (list, dict)):
-        raise NotJson("key")
+        raise NotJsonError("key")
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -231,7 +231,7 @@ class PythonScanner:
     #: whether what it reads is sound is known only when all of it is there
     broken = tells = lenient = False
     #: what it reads has to be said in JSON
-    translates = True
+    transcodes = True
     plain = None
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 

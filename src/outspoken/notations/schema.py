@@ -11,7 +11,7 @@ from .tools import Tools, Types, items_of, referred, types_of
 _MAX_PARTS = 64
 
 
-class Shape:
+class SchemaView:
     """What is known of a value: the schema of its place, where there is one.
 
     `fallback` is how bare text is read where the schema does not say: "json" or "text".
@@ -20,7 +20,7 @@ class Shape:
     def __init__(self, schema: Any, root: Any, fallback: str) -> None:
         self._schema, self._root, self._fallback = schema, root, fallback
         #: the members that were asked for, where this is the whole
-        self._members: dict[str, Shape] = {}
+        self._members: dict[str, SchemaView] = {}
 
     @cached_property
     def types(self) -> Types | None:
@@ -41,7 +41,7 @@ class Shape:
         """Can the value be of a JSON type?"""
         return self.types is None or kind in self.types
 
-    def member(self, key: str) -> Shape:
+    def member(self, key: str) -> SchemaView:
         """What is known of the value of a key."""
         known = self._members.get(key)
         if known is not None:
@@ -49,21 +49,21 @@ class Shape:
         for schema in self._parts:
             properties = schema.get("properties")
             if isinstance(properties, dict) and key in properties:
-                known = Shape(properties[key], self._root, self._fallback)
+                known = SchemaView(properties[key], self._root, self._fallback)
                 if self._schema is self._root:
                     self._members[key] = known
                 return known
         return self._first("additionalProperties")
 
     @cached_property
-    def item(self) -> Shape:
+    def item(self) -> SchemaView:
         """What is known of the items of a list."""
         return self._first("items")
 
-    def _first(self, keyword: str) -> Shape:
+    def _first(self, keyword: str) -> SchemaView:
         """What the first schema says that has a schema under a keyword."""
         found = (part.get(keyword) for part in self._parts)
-        return Shape(next((f for f in found if isinstance(f, dict)), None), self._root, self._fallback)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return SchemaView(next((f for f in found if isinstance(f, dict)), None), self._root, self._fallback)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
     def bare(self, text: str) -> Any:
         """The value of bare text."""
@@ -92,16 +92,16 @@ class Shape:
         return found
 
 
-def shape_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> Shape:
+def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:
     """What the tools say of the arguments of one of them, or with a key of that argument."""
     if tools is None or name is None or name not in tools:
-        return ANY if fallback == "json" else Shape(None, None, fallback)
-    whole = tools.shapes.get((name, fallback))
+        return ANY if fallback == "json" else SchemaView(None, None, fallback)
+    whole = tools.schema_views.get((name, fallback))
     if whole is None:
         schema = tools.schema(name)
-        whole = tools.shapes[name, fallback] = Shape(schema, schema, fallback)
+        whole = tools.schema_views[name, fallback] = SchemaView(schema, schema, fallback)
     return whole.member(key) if key else whole
 
 
 #: A value of which nothing is known.
-ANY = Shape(None, None, "json")
+ANY = SchemaView(None, None, "json")

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from .braced import overlap
 from .coerce import escape, fits, to_json
-from .schema import Shape
-from .transcoder import Translated
+from .schema import SchemaView
+from .transcoder import Transcoder
 
 _ITEM = "item"
 _BLANK = " \t\r\n\f"
@@ -28,7 +28,7 @@ def _tag(prefix: str) -> Any:
     return re.compile(rf"{re.escape(prefix)}<(/?)({_NAME})>")
 
 
-def read_plain(text: str, pos: int, prefix: str, shape: Shape) -> tuple[Any, int, str] | None:
+def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
     """The value, end and JSON text of an object that is all there, if no element holds another or may be a list."""
     tag = _tag(prefix)
     value: dict[str, Any] = {}
@@ -43,7 +43,7 @@ def read_plain(text: str, pos: int, prefix: str, shape: Shape) -> tuple[Any, int
         pos = opened.end()
         at = text.find(prefix, pos)
         closed = tag.match(text, at) if at >= 0 else None
-        known = shape.member(name)
+        known = schema_view.member(name)
         if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
             return None
         found = value[name] = _of_text(text[pos:at], known)
@@ -52,11 +52,11 @@ def read_plain(text: str, pos: int, prefix: str, shape: Shape) -> tuple[Any, int
     return None
 
 
-def _of_text(text: str, shape: Shape) -> Any:
+def _of_text(text: str, schema_view: SchemaView) -> Any:
     """The value of an element that holds text."""
-    if shape.is_text:
+    if schema_view.is_text:
         return text
-    return shape.bare(text) if text.strip(_BLANK) or shape.may_be_text else _empty(shape, text)
+    return schema_view.bare(text) if text.strip(_BLANK) or schema_view.may_be_text else _empty(schema_view, text)
 
 
 class _Child(NamedTuple):
@@ -71,11 +71,11 @@ class _Child(NamedTuple):
 class _Element:
     """An element that is open."""
 
-    __slots__ = ("name", "shape", "pieces", "children", "inner", "raw", "said")
+    __slots__ = ("name", "schema_view", "pieces", "children", "inner", "raw", "said")
 
-    def __init__(self, name: str, shape: Shape) -> None:
-        self.name, self.shape = name, shape
-        self.raw = shape.is_text
+    def __init__(self, name: str, schema_view: SchemaView) -> None:
+        self.name, self.schema_view = name, schema_view
+        self.raw = schema_view.is_text
         self.said = False
         self.pieces: list[str] = []
         self.children: list[_Child] = []
@@ -83,17 +83,17 @@ class _Element:
         self.inner: list[str] = []
 
 
-class TaggedScanner(Translated):
+class TaggedScanner(Transcoder):
     """Reads one object in elements that arrives in pieces, and says it in JSON as far as no element may change that.
 
     What may be repeated, and so become a list, is said at the end.
     """
 
-    def __init__(self, prefix: str, max_depth: int, shape: Shape) -> None:
+    def __init__(self, prefix: str, max_depth: int, schema_view: SchemaView) -> None:
         super().__init__()
         self._prefix, self._max = prefix, max_depth
         self._tag = _tag(prefix)
-        self._root = _Element("", shape)
+        self._root = _Element("", schema_view)
         self._root.raw = False
         self._stack = [self._root]
         #: of how many elements all was said
@@ -175,9 +175,13 @@ class TaggedScanner(Translated):
             self._open(element, name)
 
     def _open(self, parent: _Element, name: str) -> None:
-        shape = parent.shape
-        listed = parent is not self._root and shape.may_be("array") and (name == _ITEM or not shape.may_be("object"))
-        element = _Element(name, shape.item if listed else shape.member(name))
+        schema_view = parent.schema_view
+        listed = (
+            parent is not self._root
+            and schema_view.may_be("array")
+            and (name == _ITEM or not schema_view.may_be("object"))
+        )
+        element = _Element(name, schema_view.item if listed else schema_view.member(name))
         if parent is self._root and element.raw and self._sure == len(parent.children):
             element.said = True
             self._said.append(f'{self._lead(name)}"')
@@ -189,9 +193,9 @@ class TaggedScanner(Translated):
     def _close(self) -> None:
         """An element is complete."""
         element = self._stack.pop()
-        parent, shape = self._stack[-1], element.shape
+        parent, schema_view = self._stack[-1], element.schema_view
         value, loose = self._value(element)
-        single = shape.types is not None and "array" not in shape.types
+        single = schema_view.types is not None and "array" not in schema_view.types
         parent.children.append(_Child(element.name, value, loose, single))
         if parent is self._root and single and self._sure == len(parent.children) - 1:
             self._said.append('"' if element.said else f"{self._lead(element.name)}{to_json(value)}")
@@ -199,20 +203,20 @@ class TaggedScanner(Translated):
 
     def _value(self, element: _Element) -> tuple[Any, bool]:
         """The value of an element, and whether it is an item of a list without an element of its own."""
-        shape, children = element.shape, element.children
+        schema_view, children = element.schema_view, element.children
         if children:
             all_items = all(child.name == _ITEM for child in children)
-            if shape.may_be("array") and (all_items or not shape.may_be("object")):
+            if schema_view.may_be("array") and (all_items or not schema_view.may_be("object")):
                 return [[child.value] if child.loose else child.value for child in children], False
             return _grouped(children), False
         text = "".join(element.pieces)
-        value = _of_text(text, shape)
+        value = _of_text(text, schema_view)
         if element.raw:
             return value, False
-        if not text.strip(_BLANK) and not shape.may_be_text:
+        if not text.strip(_BLANK) and not schema_view.may_be_text:
             return value, False
-        if shape.types is not None and "array" in shape.types and not fits(value, shape.types):
-            return shape.item.bare(text), True
+        if schema_view.types is not None and "array" in schema_view.types and not fits(value, schema_view.types):
+            return schema_view.item.bare(text), True
         return value, False
 
     def _end(self) -> None:
@@ -239,11 +243,11 @@ def _grouped(children: list[_Child]) -> dict[str, Any]:
     return found
 
 
-def _empty(shape: Shape, text: str) -> Any:
+def _empty(schema_view: SchemaView, text: str) -> Any:
     """The value of an element without anything in it."""
-    if shape.may_be("array"):
+    if schema_view.may_be("array"):
         return []
-    return {} if shape.may_be("object") else shape.bare(text)
+    return {} if schema_view.may_be("object") else schema_view.bare(text)
 
 
 def write_tagged(value: dict[str, Any], prefix: str) -> str | None:

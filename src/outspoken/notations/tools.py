@@ -34,7 +34,7 @@ _SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nulla
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_sources", "_types", "names", "shapes")
+    __slots__ = ("_sources", "_types", "names", "schema_views")
 
     def __init__(self, sources: dict[str, Any]) -> None:
         #: a schema, None where there is none, or the model or function of which one is made when it is asked for
@@ -43,7 +43,7 @@ class Tools:
         self.names: KeysView[str] = sources.keys()
         self._types: dict[tuple[str, str], Types | None] = {}
         #: what is known of the arguments of a tool, once that was asked for
-        self.shapes: dict[tuple[str, str], Any] = {}
+        self.schema_views: dict[tuple[str, str], Any] = {}
 
     @classmethod
     def of(cls, tools: Any) -> Tools | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-class Translated:
+class Transcoder:
     """What was said so far, as JSON. `broken` says that what was read last can be no such island, whatever follows."""
 
     #: it tells at once where it can be read no longer, and what it hands on is JSON
-    tells = translates = True
+    tells = transcodes = True
     plain = None
     lenient = False
     held = 0

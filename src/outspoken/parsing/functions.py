@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.fast_path import detection, reader
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings, with_screen
@@ -24,7 +24,7 @@ def parse(
     tools: Any = None,
     prefix: str | None = None,
     on_error: OnError = "keep",
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     coordinates: Space | None = None,
     screen: Screen | None = None,
     finish_reason: str | None = None,
@@ -70,7 +70,7 @@ def stream(
     tools: Any = None,
     prefix: str | None = None,
     on_error: OnError = "keep",
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     coordinates: Space | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,
@@ -99,7 +99,7 @@ async def astream(
     tools: Any = None,
     prefix: str | None = None,
     on_error: OnError = "keep",
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     coordinates: Space | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,

@@ -22,7 +22,7 @@ _OWN = frozenset(
         "settings",
         "events",
         "slice",
-        "cap",
+        "repair_limit",
         "read_embedded",
         "frames",
     ]

@@ -10,7 +10,7 @@ from outspoken.engine.parser import Machine
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import construct
-from outspoken.results.edits import CAPS, Cap
+from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.events import Done, Event
@@ -50,10 +50,10 @@ def proves_end(reason: str | None) -> bool:
     return reason is not None and reason.strip().lower().replace("-", "_") in ENDED
 
 
-def check_cap(repair: object) -> None:
+def check_repair_limit(repair: object) -> None:
     """Raises ValueError for what is no limit of repairs."""
-    if repair not in CAPS:
-        names = ", ".join([f'"{cap}"' for cap in CAPS])
+    if repair not in REPAIR_LIMITS:
+        names = ", ".join([f'"{limit}"' for limit in REPAIR_LIMITS])
         raise ValueError(f"`repair` is {repair!r}; expected one of {names}")
 
 
@@ -72,7 +72,7 @@ class Reading:
         tools: Any,
         prefix: str | None,
         on_error: OnError,
-        repair: Cap | None,
+        repair: RepairLimit | None,
         settings: Settings | None,
         events: list[Event] | None,
     ) -> None:
@@ -80,7 +80,7 @@ class Reading:
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
         if repair is None:
             repair = "none" if on_error == "raise" else "strings"
-        check_cap(repair)
+        check_repair_limit(repair)
         self.settings = settings or DEFAULT
         self._limit = self.settings.max_chars
         self._on_error = on_error
@@ -88,7 +88,7 @@ class Reading:
         lenient = repair not in ("none", "notation")
         automaton = self.automaton(self.format or PLAIN, lenient=lenient)
         self._builder = self.builder(automaton.tables.header, Tools.of(tools), self.settings, events)
-        self._builder.cap = repair
+        self._builder.repair_limit = repair
         self._builder.read_embedded = read_embedded
         self._automaton = automaton
         #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
@@ -205,9 +205,11 @@ class Reading:
         )
 
 
-def read_embedded(format: str, text: str, raw: str, start: int, settings: Settings, cap: Cap) -> EmbeddedActions:
+def read_embedded(
+    format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
+) -> EmbeddedActions:
     """Read the value of a JSON string as a response of a format; see `ReadEmbedded`."""
-    reply = Reading(format, None, "", "keep", cap, settings, None).read(text, "stop")
+    reply = Reading(format, None, "", "keep", repair_limit, settings, None).read(text, "stop")
     return embedded_actions(reply, text, raw, start)
 
 
@@ -225,7 +227,7 @@ class StreamParser:
         tools: Any = None,
         prefix: str | None = None,
         on_error: OnError = "keep",
-        repair: Cap | None = None,
+        repair: RepairLimit | None = None,
         coordinates: Space | None = None,
         screen: Screen | None = None,
         settings: Settings | None = None,

@@ -13,7 +13,7 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.session import OnError, Reading
 from outspoken.recovery.sync_points import Damage, Resync
 from outspoken.results.construct import construct
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event, PayloadUnfinished
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import STATUSES, Payload, Reply, Span, Status
@@ -90,10 +90,10 @@ class PayloadBuilder(ActionBuilder):
 
 def partial_json(text: str, settings: Settings) -> Any:
     """What is complete of the JSON that a text breaks off in; None where nothing is."""
-    from outspoken.json.repair import mend
+    from outspoken.json.repair import repair_region
 
     start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-    found = mend(text, start, len(text), closed=False, cap="notation", settings=settings)
+    found = repair_region(text, start, len(text), closed=False, repair_limit="notation", settings=settings)
     return found[0].value if found else None
 
 
@@ -195,7 +195,7 @@ class PayloadMachine(Machine):
         self.pos = end - self.base
         self._spent += end - damage.start
         told = closed or self.proven
-        may_try = self.builder.cap != "none" and self._may_try(damage.at) and end < self._most(damage)
+        may_try = self.builder.repair_limit != "none" and self._may_try(damage.at) and end < self._most(damage)
         if may_try and self._salvage(damage, end, closed=told):
             return True
         self._payloads.lose(frame, end, "invalid" if closed else "truncated")
@@ -261,7 +261,7 @@ class PayloadReading(Reading):
         options: Options,
         prefix: str | None,
         on_error: OnError,
-        repair: Cap | None,
+        repair: RepairLimit | None,
         settings: Settings | None,
         events: list[Event] | None,
     ) -> None:

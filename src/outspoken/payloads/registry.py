@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from outspoken.parsing.session import OnError
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
@@ -127,7 +127,7 @@ class PayloadRegistry:
         prefix: str | None = None,
         finish_reason: str | None = None,
         on_error: OnError = "keep",
-        repair: Cap | None = None,
+        repair: RepairLimit | None = None,
         settings: Settings | None = None,
         options: Options | None = None,
     ) -> PayloadReply:
@@ -148,7 +148,7 @@ class PayloadRegistry:
         *,
         prefix: str | None = None,
         on_error: OnError = "keep",
-        repair: Cap | None = None,
+        repair: RepairLimit | None = None,
         settings: Settings | None = None,
         options: Options | None = None,
         previews: bool = False,
@@ -188,7 +188,7 @@ class PayloadRegistry:
         page: str | None,
         prefix: str | None,
         on_error: OnError,
-        repair: Cap | None,
+        repair: RepairLimit | None,
         settings: Settings | None,
         options: Options,
         events: list[Event] | None,

@@ -12,12 +12,12 @@ from outspoken.actions.page import PageContext
 from outspoken.actions.page_rules import Checker
 from outspoken.grammar import registry
 from outspoken.json.read import read_json
-from outspoken.json.scanner import NotJson, decode
+from outspoken.json.scanner import NotJsonError, decode
 from outspoken.parsing.functions import parse
 from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings
@@ -33,7 +33,7 @@ def parse_actions(
     *,
     given: Mapping[str, Any] | None = None,
     finish_reason: str | None = None,
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     settings: Settings | None = None,
 ) -> Reply:
     """The actions of a response, checked against the page that they are for.
@@ -76,7 +76,7 @@ def parse_action(
     page: PageContext | None = None,
     *,
     given: Mapping[str, Any] | None = None,
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     settings: Settings | None = None,
 ) -> Action:
     """One action, checked against the page that it is for: the first of `parse_actions`, which takes the same.
@@ -186,7 +186,12 @@ def _moved(note: Diagnostic, shift: int, start: int, end: int) -> PendingDiagnos
 
 
 def _found_inside(
-    response: Any, name: str, naming: tuple[str, ...], reply: Reply, repair: Cap | None, settings: Settings | None
+    response: Any,
+    name: str,
+    naming: tuple[str, ...],
+    reply: Reply,
+    repair: RepairLimit | None,
+    settings: Settings | None,
 ) -> Reply:
     """The reply of the first value in the response that holds actions, be it in a string; else the reply as it is."""
     values: Any = [response]
@@ -228,5 +233,5 @@ def _decoded(value: Any) -> Any:
         return value
     try:
         return decode(value, DEFAULT.max_depth)
-    except NotJson:
+    except NotJsonError:
         return None

@@ -8,7 +8,7 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.session import StreamParser
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Repair
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
@@ -31,7 +31,7 @@ class Options(NamedTuple):
     format: str | None
     tools: Tools | None
     prefix: str | None
-    cap: Cap
+    repair_limit: RepairLimit
     settings: Settings
 
 
@@ -45,7 +45,7 @@ class Assembly(Parts):
         super().__init__()
         self._options = options
         self.tools, self.settings = options.tools, options.settings
-        self.cap: Cap = options.cap
+        self.repair_limit: RepairLimit = options.repair_limit
         self.events: list[ProviderEvent] = []
         #: how much came in all, in characters
         self._received = 0
@@ -85,7 +85,7 @@ class Assembly(Parts):
             prefix = ""
         self._first_text = False
         format = self._options.format or "text"
-        return StreamParser(format, tools=self.tools, prefix=prefix, repair=self.cap, settings=self.settings)
+        return StreamParser(format, tools=self.tools, prefix=prefix, repair=self.repair_limit, settings=self.settings)
 
     def note(self, code: str, message: str, at: int, severity: str = "error", **more: Any) -> None:
         """A diagnostic of something that stands at a place of the content, but is no part of it."""

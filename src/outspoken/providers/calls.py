@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from outspoken.json.repair import mend
-from outspoken.json.scanner import JsonScanner, NotJson, decode
+from outspoken.json.repair import repair_region
+from outspoken.json.scanner import JsonScanner, NotJsonError, decode
 from outspoken.notations.coerce import escape
 from outspoken.results.diagnostics import Repair
-from outspoken.results.edits import Cap, Edit
+from outspoken.results.edits import Edit, RepairLimit
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.pending_diagnostics import describe_repair
 from outspoken.results.replies import Status, ToolCall
@@ -30,19 +30,21 @@ class Read(NamedTuple):
     text: str | None = None
 
 
-def read_arguments(text: str, proven: bool, cap: Cap, schema: dict[str, Any] | None, settings: Settings) -> Read:
+def read_arguments(
+    text: str, proven: bool, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings
+) -> Read:
     """The arguments that a text is: an object, strictly read, or one that the ladder of repairs makes of it.
 
     `proven` says that the text is all of them. A text that is not whole is `truncated`, with what is complete in it.
     """
     try:
         return _odd(decode(text, settings.max_depth), text, settings)
-    except NotJson:
+    except NotJsonError:
         pass
     if not proven:
-        read = mend(text, 0, len(text), closed=False, cap="notation", settings=settings)
+        read = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
         return Read(_object(read[0].value if read else None) or {}, "truncated")
-    found = mend(text, 0, len(text), closed=True, cap=cap, schema=schema, settings=settings)
+    found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=schema, settings=settings)
     value = _object(found[0].value) if len(found) == 1 and found[0].complete else None
     return Read({}, "invalid") if value is None else Read(value, "repaired", found[0].edits, found[0].text)
 
@@ -62,7 +64,7 @@ def _odd(value: Any, text: str, settings: Settings) -> Read:
     if isinstance(value, str):
         try:
             found = _object(decode(value, settings.max_depth))
-        except NotJson:
+        except NotJsonError:
             found = None if value.strip() else dict[str, Any]()
         if found is not None:
             edit = edit._replace(after=value.strip() or "{}")
@@ -160,7 +162,7 @@ class Call(Block):
         """Are the arguments complete, by what they say?"""
         try:
             decode("".join(self._pieces), self.owner.settings.max_depth)
-        except NotJson:
+        except NotJsonError:
             return self.free
         return True
 
@@ -174,7 +176,7 @@ class Call(Block):
         owner, name = self.owner, self.name or ""
         tools = owner.tools
         schema = tools.schema(name) if tools is not None and name in tools else None
-        read = read_arguments(text, proven, owner.cap, schema, owner.settings)
+        read = read_arguments(text, proven, owner.repair_limit, schema, owner.settings)
         if not name:
             read = read._replace(status="invalid")
         self._send()
@@ -218,7 +220,7 @@ class Call(Block):
     def _repair(self, edit: Edit, text: str) -> Repair:
         line, column = self.here.lines + 1, self.here.columns + 1
         return Repair(
-            code=edit.code, rung=edit.rung, span=(self.at, self.at), path=edit.path, line=line, column=column,
+            code=edit.code, rung=edit.level, span=(self.at, self.at), path=edit.path, line=line, column=column,
             before=text[edit.start : edit.end], after=edit.after,
         )  # fmt: skip
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar.registry import resolve
 from outspoken.notations.tools import Tools
-from outspoken.parsing.session import OnError, check_cap
-from outspoken.results.edits import Cap
+from outspoken.parsing.session import OnError, check_repair_limit
+from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
@@ -49,7 +49,7 @@ class ProviderStream:
         tools: Any = None,
         prefix: str | None = None,
         on_error: OnError = "keep",
-        repair: Cap | None = None,
+        repair: RepairLimit | None = None,
         coordinates: Space | None = None,
         screen: Screen | None = None,
         settings: Settings | None = None,
@@ -57,13 +57,13 @@ class ProviderStream:
         self._provider = provider_of(provider)
         if on_error not in ("keep", "raise"):
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
-        cap: Cap = repair if repair is not None else "none" if on_error == "raise" else "strings"
-        check_cap(cap)
+        repair_limit: RepairLimit = repair if repair is not None else "none" if on_error == "raise" else "strings"
+        check_repair_limit(repair_limit)
         format = content_format(provider) if format == OWN else format
         if format not in (None, "auto"):
             format = resolve(format)
         settings = with_screen(settings, coordinates, screen) or DEFAULT
-        self._to = Assembly(Options(provider, format, Tools.of(tools), prefix, cap, settings))
+        self._to = Assembly(Options(provider, format, Tools.of(tools), prefix, repair_limit, settings))
         self._raising = on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None
@@ -159,7 +159,7 @@ def parse_response(
     tools: Any = None,
     prefix: str | None = None,
     on_error: OnError = "keep",
-    repair: Cap | None = None,
+    repair: RepairLimit | None = None,
     coordinates: Space | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,

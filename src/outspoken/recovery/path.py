@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.insertions import takes_break
 from outspoken.notations.tools import Tools
-from outspoken.results.edits import Cap, Edit, Effort
+from outspoken.results.edits import Edit, RepairBudget, RepairLimit
 from outspoken.results.settings import Settings
 
 from .marker_lexer import Token
@@ -32,7 +32,7 @@ WIDENED = 2
 #: What it costs to take JSON for cut, where nothing proves that it ended.
 CUT = 5
 #: What a repaired JSON value costs, by the rung that read it, and what it costs more where it could be read two ways.
-RUNGS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
+LEVEL_COSTS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
 AMBIGUOUS = 3
 #: A way that costs more than this is no reading.
 LIMIT = 36
@@ -79,10 +79,10 @@ class Region:
     base: int
     closed: bool
     announced: bool
-    cap: Cap
+    repair_limit: RepairLimit
     tools: Tools | None
     settings: Settings
-    effort: Effort
+    budget: RepairBudget
     #: how many places and configurations may be looked at; counted down
     nodes: int
     #: of ways that cost the same, the one that was found first is taken (1), or the one found last (-1)

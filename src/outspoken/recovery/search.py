@@ -52,7 +52,12 @@ def recover(region: Region) -> Way | None:
     """The cheapest way through a region; None where there is none, or none that is cheap enough."""
     way = _cheapest(region)
     broken = region.automaton.broken
-    if broken is None or region.outer is not region.automaton.top_level or region.announced or region.cap == "notation":
+    if (
+        broken is None
+        or region.outer is not region.automaton.top_level
+        or region.announced
+        or region.repair_limit == "notation"
+    ):
         return way
     other = replace(region, automaton=broken, outer=broken.top_level)
     widened = _cheapest(other)
@@ -96,7 +101,7 @@ class _Search:
         self._json = coarse(region.automaton).has_json
         #: the region begins within an object whose keys the grammar knows
         self._inside = self._json and not is_closed(region.outer)
-        self._markup = region.cap not in ("none", "notation")
+        self._markup = region.repair_limit not in ("none", "notation")
         self._home = region.automaton.top_level
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
         self._values = Values(region)

@@ -23,7 +23,7 @@ def draft_of(builder: ActionBuilder, frame: Frame | None, start: int, read: Call
     draft.slice = read
     draft.read_embedded = builder.read_embedded
     draft.counts_from(builder, start)
-    draft.cap, draft.status = builder.cap, builder.status
+    draft.repair_limit, draft.status = builder.repair_limit, builder.status
     draft.calls = builder.calls if frame is None else frame.index
     draft.acted = builder.acted
     draft.safe, draft.after_text = start, builder.after_text

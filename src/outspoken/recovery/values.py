@@ -8,13 +8,13 @@ from typing import Any
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json import scanner
-from outspoken.json.repair import mend
+from outspoken.json.repair import repair_region
 from outspoken.notations.interface import notation_of
-from outspoken.notations.schema import ANY, Shape, shape_of
-from outspoken.results.edits import Edit, Mended
+from outspoken.notations.schema import ANY, SchemaView, schema_view_of
+from outspoken.results.edits import Edit, RepairedValue
 
 from .marker_lexer import Token, coarse, matcher, starts
-from .path import AMBIGUOUS, BLANK, CUT, JUNK, MISSING, QUOTED, RUNGS, TELLING, WORD, Edge, Region, Taken
+from .path import AMBIGUOUS, BLANK, CUT, JUNK, LEVEL_COSTS, MISSING, QUOTED, TELLING, WORD, Edge, Region, Taken
 
 _MAX_ENDS = 6
 _MAX_READ = 4
@@ -33,7 +33,7 @@ class Values:
         self._end = len(region.text)
         self._tokens = region.tokens
         self._starts = starts(region.tokens, region.text)
-        self._mended: dict[tuple[int, int, str], list[Mended]] = {}
+        self._mended: dict[tuple[int, int, str], list[RepairedValue]] = {}
 
     def embedded(self, at: int, config: Config, name: str) -> list[Edge]:
         """Values in another notation: sound ones, and Python literals that need repair."""
@@ -42,13 +42,13 @@ class Values:
             notation = notation_of(step.terminal)
             if not notation.may_begin(self._text[at]):
                 continue
-            shape = self._shape(name) if notation.typed else ANY
-            sound = notation.read_at(self._text, at, self._region.settings.max_depth, True, shape)
+            schema_view = self._shape(name) if notation.typed else ANY
+            sound = notation.read_at(self._text, at, self._region.settings.max_depth, True, schema_view)
             if sound is not None:
                 value, end, text = sound
                 found.append(Edge(0, end, step.target, (Taken(step, at, end, "", value, text),)))
-            elif notation.typed and self._region.cap not in ("none", "notation"):
-                found += self._supplied(at, step, notation, shape)
+            elif notation.typed and self._region.repair_limit not in ("none", "notation"):
+                found += self._supplied(at, step, notation, schema_view)
             if not notation.mends:
                 continue
             if sound is not None and self._is_followed(sound[1], step.target):
@@ -62,35 +62,35 @@ class Values:
                     found.append(Edge(_price(v), end, step.target, (taken,)))
         return found
 
-    def _supplied(self, at: int, step: Transition, notation: Any, shape: Shape) -> list[Edge]:
+    def _supplied(self, at: int, step: Transition, notation: Any, schema_view: SchemaView) -> list[Edge]:
         """A value in which marks are missing."""
-        read = notation.supplied(self._text, at, self._region.settings.max_depth, shape)
+        read = notation.supplied(self._text, at, self._region.settings.max_depth, schema_view)
         if read is None:
             return []
         value, end, text, places = read
         edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
         return [Edge(MISSING * len(places), end, step.target, (Taken(step, at, end, "", value, text, edits),))]
 
-    def _shape(self, name: str) -> Shape:
+    def _shape(self, name: str) -> SchemaView:
         """What is known of the arguments of a tool."""
         region = self._region
-        return shape_of(region.tools, name, "", region.automaton.tables.header.values)
+        return schema_view_of(region.tools, name, "", region.automaton.tables.header.values)
 
     def _is_followed(self, pos: int, config: Config) -> bool:
         """Does a marker stand here that may follow?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
         return any(matcher(t).regex.match(self._text, pos) for t in config.markers)
 
-    def _literal(self, start: int, end: int) -> Mended | None:
+    def _literal(self, start: int, end: int) -> RepairedValue | None:
         """A damaged literal, read as the only item of a list, so that its own end is known."""
-        found = mend(
+        found = repair_region(
             f"[{self._text[start:end]}]",
             0,
             end - start + 2,
             closed=True,
-            cap=self._region.cap,
+            repair_limit=self._region.repair_limit,
             settings=self._region.settings,
-            effort=self._region.effort,
+            budget=self._region.budget,
         )
         if len(found) != 1 or not found[0].complete or _dropped(found[0]):
             return None
@@ -117,7 +117,7 @@ class Values:
     def json(self, at: int, config: Config, name: str) -> list[Edge]:
         """JSON that needs repair, as an island or with keys that the grammar knows."""
         found: list[Edge] = []
-        if self._region.cap == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
+        if self._region.repair_limit == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
             return found
         if at in self._starts and self._text[at] not in "{[":
             return found
@@ -140,10 +140,10 @@ class Values:
             v, price = values[0], _price(values[0])
             for dropped in _dropped(v):
                 price += JUNK + WORD * len(self._text[dropped.start : dropped.end].split())
-            if v.rung in ("strings", "heuristic"):
+            if v.level in ("strings", "heuristic"):
                 price += QUOTED * sum(at < t.start < v.end and t.end - t.start > 2 for t in self._tokens)
             found.append(Edge(price, v.end, way[1], way[0]))
-            if RUNGS[v.rung] <= RUNGS["structure"] and not _dropped(v):
+            if LEVEL_COSTS[v.level] <= LEVEL_COSTS["structure"] and not _dropped(v):
                 break  # its strings are sound, so it does not end further on
         return found
 
@@ -162,7 +162,7 @@ class Values:
             return token.end - token.start > 2
         return self._text[token.start - 1 : token.start] == "\n"
 
-    def _mend(self, start: int, end: int, name: str) -> list[Mended]:
+    def _mend(self, start: int, end: int, name: str) -> list[RepairedValue]:
         """What the ladder reads of a part of the text."""
         region = self._region
         try:
@@ -170,15 +170,15 @@ class Values:
         except KeyError:
             pass
         closed = region.closed or end < self._end
-        found = self._mended[start, end, name] = mend(
+        found = self._mended[start, end, name] = repair_region(
             self._text,
             start,
             end,
             closed=closed,
-            cap=region.cap,
+            repair_limit=region.repair_limit,
             schema=self._schema(name, start, end),
             settings=region.settings,
-            effort=region.effort,
+            budget=region.budget,
         )
         return found
 
@@ -194,7 +194,7 @@ class Values:
         schema = tools.schema(called) or {}
         return {"type": "object", "properties": {key: schema if arguments else {} for key, arguments in keys.items()}}
 
-    def _walk(self, config: Config, mended: Mended) -> tuple[tuple[Taken, ...], Config] | None:
+    def _walk(self, config: Config, mended: RepairedValue) -> tuple[tuple[Taken, ...], Config] | None:
         """Read repaired JSON by the strict grammar, as far as it is complete.
 
         None where it is not what the format may have here.
@@ -229,7 +229,7 @@ class Values:
 class _Places:
     """Where the characters of repaired text stand in the raw text."""
 
-    def __init__(self, mended: Mended) -> None:
+    def __init__(self, mended: RepairedValue) -> None:
         self._mended = mended
         self._marks = [(0, mended.start)]
         at, raw = 0, mended.start
@@ -274,7 +274,7 @@ def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition
     return None, pos, None
 
 
-def _is_sound_enough(mended: Mended, text: str) -> bool:
+def _is_sound_enough(mended: RepairedValue, text: str) -> bool:
     """May a value be used that was repaired in such a way? Not if something of it was left out, or if it was cut."""
     if sum(edit.code == "lost-quote" for edit in mended.edits) > 1:
         return False
@@ -306,9 +306,9 @@ def opens_json(step: Transition) -> bool:
     return step.terminal.short in JSON_FIRST or step.terminal.canonical.strip() in ("{", "[")
 
 
-def _dropped(mended: Mended) -> list[Edit]:
+def _dropped(mended: RepairedValue) -> list[Edit]:
     return [edit for edit in mended.edits if edit.code == "dropped-text"]
 
 
-def _price(mended: Mended) -> int:
-    return RUNGS[mended.rung] + (AMBIGUOUS if mended.runner_up is not None else 0)
+def _price(mended: RepairedValue) -> int:
+    return LEVEL_COSTS[mended.level] + (AMBIGUOUS if mended.runner_up is not None else 0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Cap = Literal["none", "notation", "structure", "strings", "heuristic"]
+RepairLimit = Literal["none", "notation", "structure", "strings", "heuristic"]
 
 #: the rungs of the ladder, lowest first; a cap of "none" allows the first alone
-RUNGS = ("exact", "notation", "structure", "strings", "heuristic")
-CAPS: tuple[Cap, ...] = ("none", "notation", "structure", "strings", "heuristic")
+LEVELS = ("exact", "notation", "structure", "strings", "heuristic")
+REPAIR_LIMITS: tuple[RepairLimit, ...] = ("none", "notation", "structure", "strings", "heuristic")
 
 #: What one edit of a rung adds to the cost of a value.
 COSTS = {"notation": 1, "structure": 3, "strings": 5, "heuristic": 20}
@@ -18,7 +18,7 @@ COSTS = {"notation": 1, "structure": 3, "strings": 5, "heuristic": 20}
 class Code(NamedTuple):
     """A kind of repair: the rung that it belongs to, and what it says; `{before}` and `{after}` are put in."""
 
-    rung: str
+    level: str
     message: str
 
 
@@ -83,11 +83,11 @@ class Edit(NamedTuple):
     end: int
     after: str
     code: str
-    rung: str
+    level: str
     path: tuple[str | int, ...] = ()
 
 
-class Mended(NamedTuple):
+class RepairedValue(NamedTuple):
     """One value that was read.
 
     `text` is its JSON: what stands from `start` to `end`, with the edits applied. The edits are in order and do not
@@ -100,14 +100,14 @@ class Mended(NamedTuple):
     start: int
     end: int
     edits: tuple[Edit, ...]
-    rung: str
+    level: str
     cost: int
     complete: bool
     runner_up: str | None
 
 
 @dataclass(slots=True)
-class Effort:
+class RepairBudget:
     """What may still be spent on the damaged JSON of one response, so that hostile text takes no more than its share.
 
     `steps` are tokens that are walked over, `search` nodes of the search for the edges of strings; `spans`,
@@ -123,23 +123,23 @@ class Effort:
     names: dict[int, tuple[dict[str, Any], frozenset[str]]] = field(default_factory=dict[int, Any])
 
     @classmethod
-    def of(cls, length: int) -> Effort:
+    def of(cls, length: int) -> RepairBudget:
         """The effort that a response of so many characters is worth."""
         return cls(20_000 + 2 * length, min(4_000 + length // 2, 40_000))
 
-    def copy(self) -> Effort:
+    def copy(self) -> RepairBudget:
         """As much again, for something else that may spend it."""
-        return Effort(self.steps, self.search, self.spans, self.chars, self.work, self.names)
+        return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work, self.names)
 
 
-def rung_of(edits: tuple[Edit, ...]) -> str:
+def highest_level(edits: tuple[Edit, ...]) -> str:
     """The highest rung that the edits use."""
-    return max((edit.rung for edit in edits), key=RUNGS.index, default="exact")
+    return max((edit.level for edit in edits), key=LEVELS.index, default="exact")
 
 
 def cost_of(edits: tuple[Edit, ...]) -> int:
     """The sum of the damages: see `COSTS`."""
-    return sum(COSTS[edit.rung] for edit in edits)
+    return sum(COSTS[edit.level] for edit in edits)
 
 
 def shown(text: str) -> str:

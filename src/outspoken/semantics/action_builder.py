@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.json.partial_string import TypedText
+from outspoken.json.partial_string import PartialTypedText
 from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
 from outspoken.results.replies import Status
 
@@ -46,7 +46,7 @@ class ActionBuilder(AnswerBuilder):
             frame.typed.end()
             frame.typed.again = frame.typed.again or frame.key == frame.typed.key
         elif not self._is_part(frame) and self.acts.types(frame.name or "", frame.key or ""):
-            frame.typed = TypedText(frame.key or "")
+            frame.typed = PartialTypedText(frame.key or "")
             frame.index = self.calls
 
     def _is_part(self, frame: Frame) -> bool:
@@ -100,7 +100,9 @@ class ActionBuilder(AnswerBuilder):
         frame, end = self.frames.pop(), base + m.end(g)
         span = (max(frame.start, 0), end)
         text = self.last if isinstance(self.last, str) else ""
-        found = self.read_embedded(self.header.format, text, self.slice(*span), span[0], self.settings, self.cap)
+        found = self.read_embedded(
+            self.header.format, text, self.slice(*span), span[0], self.settings, self.repair_limit
+        )
         self.flush()
         for action in found.actions:
             action = action.model_copy(update={"order": self.acted})

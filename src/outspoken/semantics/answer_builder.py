@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from outspoken.json.partial_string import AnswerText
+from outspoken.json.partial_string import PartialAnswer
 from outspoken.results.construct import construct
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import JsonValue, Reasoning, Status, Text
@@ -50,11 +50,11 @@ class AnswerBuilder(CallBuilder):
         frame = self.frames[-1] if self.header.answer and self.frames else None
         if frame is not None and self.is_answer(frame) and frame.typed is None:
             self._begin_answer(frame, island.begun)
-            if not island.scanner.translates:
+            if not island.scanner.transcodes:
                 island.scanner.lenient = True
 
     def _begin_answer(self, frame: Frame, start: int, *, is_bare: bool = False) -> None:
-        frame.typed = AnswerText(start, is_bare=is_bare)
+        frame.typed = PartialAnswer(start, is_bare=is_bare)
         frame.index = self.calls
 
     def value(self, piece: str, start: int, end: int) -> None:
@@ -115,7 +115,7 @@ class AnswerBuilder(CallBuilder):
     def begins(self) -> int | None:
         """Where the first segment begins, be it an answer that is still coming."""
         found = super().begins()
-        coming = (f.typed.begun for f in self.frames if isinstance(f.typed, AnswerText) and f.typed.has_sent)
+        coming = (f.typed.begun for f in self.frames if isinstance(f.typed, PartialAnswer) and f.typed.has_sent)
         return found if found is not None else next(coming, None)
 
     # its end
@@ -139,7 +139,7 @@ class AnswerBuilder(CallBuilder):
         if isinstance(said, str):
             if said:
                 self.segments.append(construct(Text, {"kind": "text", "text": said, "span": (start, end)}))
-            if not (isinstance(frame.typed, AnswerText) and frame.typed.is_bare):
+            if not (isinstance(frame.typed, PartialAnswer) and frame.typed.is_bare):
                 self._note_lone((start, end))
         elif said not in (None, {}):
             raw = self.slice(start, end)
@@ -159,7 +159,7 @@ class AnswerBuilder(CallBuilder):
 
     def unfinished_answer(self, frame: Frame, end: int, status: Status) -> None:
         """An answer never ended (`truncated`) or cannot be read (`invalid`): what came of it stands."""
-        typed = frame.typed if isinstance(frame.typed, AnswerText) else AnswerText(frame.start)
+        typed = frame.typed if isinstance(frame.typed, PartialAnswer) else PartialAnswer(frame.start)
         self.flush()
         self.worsen(status)
         self.take_repairs()

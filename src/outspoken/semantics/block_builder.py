@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.grammar.header import Header
-from outspoken.json.scanner import NotJson, decode
-from outspoken.notations.schema import ANY, Shape
+from outspoken.json.scanner import NotJsonError, decode
+from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import construct
 from outspoken.results.events import Event, PayloadParsed, TextDelta, ToolCallDelta, ToolCallStart, ToolCallUnfinished
@@ -133,7 +133,7 @@ class Builder(ProseBuilder):
         raw = self.slice(frame.start, end)
         try:
             value = decode(raw, self.settings.max_depth)
-        except NotJson:
+        except NotJsonError:
             self.show(end)
             return
         self.show(frame.start)
@@ -273,7 +273,7 @@ class Builder(ProseBuilder):
     def island_piece(self, role: str, text: str) -> None:
         """A piece of an island that is still being read."""
 
-    def shape(self, role: str) -> Shape:
+    def schema_view(self, role: str) -> SchemaView:
         """What the tool's schema says of an island that begins here."""
         return ANY
 
@@ -324,8 +324,8 @@ class Builder(ProseBuilder):
         """The arguments of a call that never ended, as far as they are complete."""
         found = frame.arguments
         if found is None and not frame.keyed and text[:1] == "{":
-            from outspoken.json.repair import mend
+            from outspoken.json.repair import repair_region
 
-            read = mend(text, 0, len(text), closed=False, cap="notation", settings=self.settings)
+            read = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=self.settings)
             found = read[0].value if read else None
         return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from outspoken.json.scanner import NotJson, decode
+from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
-from outspoken.notations.schema import Shape, shape_of
+from outspoken.notations.schema import SchemaView, schema_view_of
 from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from outspoken.results.replies import ToolCall
@@ -123,7 +123,7 @@ class CallBuilder(Builder):
             text = value
             try:
                 value = decode(text, self.settings.max_depth) if text.strip() else None
-            except NotJson:
+            except NotJsonError:
                 value = ""
         if value is None:
             return {}, "{}"
@@ -288,11 +288,11 @@ class CallBuilder(Builder):
             return None
         return self.tools.types(frame.name, frame.key)
 
-    def shape(self, role: str) -> Shape:
+    def schema_view(self, role: str) -> SchemaView:
         """What the tool's schema says of an island that begins here."""
         frame = self.frames[-1] if self.frames else Frame()
         key = None if role == "arguments" else frame.key
-        return shape_of(self.tools, frame.name, key, self.header.values)
+        return schema_view_of(self.tools, frame.name, key, self.header.values)
 
     def _lead(self, frame: Frame) -> str:
         """What stands before an argument's value in the JSON text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple, Protocol
 
-from outspoken.results.edits import Cap
+from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
@@ -30,7 +30,7 @@ class ReadEmbedded(Protocol):
     """
 
     def __call__(
-        self, format: str, text: str, raw: str, start: int, settings: Settings, cap: Cap
+        self, format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
     ) -> EmbeddedActions: ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from outspoken.json.partial_string import OpenText
+    from outspoken.json.partial_string import PartialString
 
 
 class Frame:
@@ -37,6 +37,6 @@ class Frame:
     content_span: tuple[int, int] = (0, 0)
     more: bool | None = None
     #: the text that an action types or an answer says, as far as it came
-    typed: OpenText | None = None
+    typed: PartialString | None = None
     #: where the arguments begin, if their places count
     places: dict[str, int] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 from outspoken.grammar.header import Header
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Repair
-from outspoken.results.edits import Cap, Edit
+from outspoken.results.edits import Edit, RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
@@ -25,7 +25,7 @@ class Bookkeeper:
     read_embedded: ReadEmbedded
     status: Status = "ok"
     #: how much may be repaired
-    cap: Cap = "none"
+    repair_limit: RepairLimit = "none"
     #: why what is read now counts as unreadable, although it was read
     doubt = ""
     doubted = False
@@ -77,7 +77,7 @@ class Bookkeeper:
     def _repair(self, edit: Edit) -> Repair:
         start, end = max(edit.start, 0), max(edit.end, 0)
         line, column = self._place(start)
-        values = {"code": edit.code, "rung": edit.rung, "span": (start, end), "path": edit.path}
+        values = {"code": edit.code, "rung": edit.level, "span": (start, end), "path": edit.path}
         before = self.slice(start, end)
         return construct(Repair, {**values, "before": before, "after": edit.after, "line": line, "column": column})
 

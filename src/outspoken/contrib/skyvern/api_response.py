@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from outspoken.json.read import read_json
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.edits import Cap, shown
+from outspoken.results.edits import RepairLimit, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.settings import Settings
@@ -169,7 +169,7 @@ def parse_api_response(
     add_assistant_prefix: bool = ...,
     prompt_name: str | None = ...,
     force_dict: Literal[True] = ...,
-    repair: Cap = ...,
+    repair: RepairLimit = ...,
     settings: Settings | None = ...,
 ) -> dict[str, Any]: ...
 @overload
@@ -179,7 +179,7 @@ def parse_api_response(
     add_assistant_prefix: bool = ...,
     prompt_name: str | None = ...,
     force_dict: bool,
-    repair: Cap = ...,
+    repair: RepairLimit = ...,
     settings: Settings | None = ...,
 ) -> Any: ...
 def parse_api_response(
@@ -188,7 +188,7 @@ def parse_api_response(
     add_assistant_prefix: bool = False,
     prompt_name: str | None = None,
     force_dict: bool = True,
-    repair: Cap = "heuristic",
+    repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> Any:
     """The JSON object that a response holds, damaged or not, in fences and prose, too.
@@ -244,7 +244,7 @@ def read_api_response(
     add_assistant_prefix: bool = False,
     prompt_name: str | None = None,
     force_dict: bool = True,
-    repair: Cap = "heuristic",
+    repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> ApiResponse:
     """All that can be read of a response; its arguments are those of `parse_api_response`.
