@@ -98,7 +98,7 @@ class Traced(Machine):
 
     def _untold(self, start: int, end: int, sent: dict[int, int]) -> list[Span]:
         """The part of a value that was in no event yet."""
-        frames = [f for f in self.builder.frames if f.start <= start and f.kinds not in ("think", "code")]
+        frames = [f for f in self.builder.nodes if f.start <= start and f.kinds not in ("think", "code")]
         frame = frames[-1] if frames else None
         if frame is None:
             return []
@@ -134,7 +134,7 @@ class Traced(Machine):
 
     def _keep(self, before: list[Any], step: Transition, start: int, end: int) -> None:
         """Remember a value until what it belongs to is told; `before` are the frames that were open before it."""
-        frames = self.builder.frames
+        frames = self.builder.nodes
         if not frames:
             self._pending = []
             return
@@ -175,7 +175,7 @@ class Traced(Machine):
         return True
 
     def _take(self, path: matchers.Branch, match: Any) -> None:
-        config, before = self.config, list(self.builder.frames)
+        config, before = self.config, list(self.builder.nodes)
         step = _transition(config, path)
         begun = match.start()
         if self._free_end != self.base + begun:
@@ -196,7 +196,7 @@ class Traced(Machine):
 
     def _close_free(self, free: Transition, at: int) -> None:
         self._free_end = self.base + at
-        before, start = list(self.builder.frames), self._from
+        before, start = list(self.builder.nodes), self._from
         self._shift(self.config, free, start, self._free_end)
         super()._close_free(free, at)
         self._keep(before, free, start, self._free_end)
@@ -206,7 +206,7 @@ class Traced(Machine):
         return super()._island_at(step, notation, final=final)
 
     def _land(self, step: Transition, start: int, end: int) -> None:
-        before = list(self.builder.frames)
+        before = list(self.builder.nodes)
         self._shift(self.config, step, self.base + start, self.base + end)
         super()._land(step, start, end)
         self._keep(before, step, self.base + start, self.base + end)
@@ -225,7 +225,7 @@ class Traced(Machine):
         return next((t for t in self.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
 
     def _as_text(self, after: int) -> bool:
-        start = max(self.builder.safe, 0)
+        start = max(self.builder.output.consumed, 0)
         going = super()._as_text(after)
         self._withdraw(start)
         start, end = max(start, self._from), self.base + self.pos
@@ -335,7 +335,7 @@ class TracedTrial(Traced, Trial):
 
     def _as_text(self, after: int) -> bool:
         going = Trial._as_text(self, after)
-        self._note("text", self.builder.safe, after)
+        self._note("text", self.builder.output.consumed, after)
         self._withdraw(self.base + self.pos)
         return going
 

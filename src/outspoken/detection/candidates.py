@@ -8,8 +8,7 @@ from outspoken.engine.parser import Machine
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.recovery.sync_points import Damage
-from outspoken.semantics.action_builder import ActionBuilder
-from outspoken.semantics.block_builder import Builder
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
 if TYPE_CHECKING:
@@ -31,15 +30,8 @@ class Trial(Machine):
 
     def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
         automaton = registry.automaton(name, lenient=is_lenient(parent))
-        builder = ActionBuilder(automaton.tables.header, parent.tools, parent.settings, None)
-        builder.repair_limit = parent.repair_limit
-        builder.read_embedded = parent.read_embedded
-        if parent.events is not None:
-            builder.events = []
-        builder.calls = self._calls = parent.calls
-        builder.acted = parent.acted
-        builder.safe = start
-        builder.counts_from(parent, start)
+        builder = parent.fork(start, automaton.tables.header)
+        self._calls = parent.output.call_count
         super().__init__(automaton, builder, base=start - len(left), config=automaton.top_level)
         self.buffer, self.chunks = left, [left]
         self.pos = len(left)
@@ -78,9 +70,9 @@ class Trial(Machine):
         builder, config = self.builder, self.config
         if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
             return False
-        if builder.frames or builder.notes:
+        if builder.nodes or builder.recorder.diagnostics:
             return False
-        self.ended = bool(builder.segments) and builder.segments[-1].kind != "text"
+        self.ended = bool(builder.output.segments) and builder.output.segments[-1].kind != "text"
         return self.ended
 
     def cut(self) -> None:
@@ -94,27 +86,27 @@ class Trial(Machine):
 
     def is_plain(self) -> bool:
         """Is what it read only text, as it was written?"""
-        self.builder.flush()
-        segments = self.builder.segments
+        self.builder.output.flush()
+        segments = self.builder.output.segments
         if any(s.kind != "text" for s in segments):
             return False
         return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
 
     def says_more(self) -> bool:
         """Is it known already that what it read is not only text, as it was written?"""
-        begins = self.builder.begins()
+        begins = self.builder.first_start
         return self.announced or (begins is not None and begins > self._begun_at)
 
     def rank(self, first: str | None) -> tuple[Any, ...]:
         """How good this reading is; the smallest is the best."""
-        tools = self.builder.tools
-        segments = self.builder.segments
+        tools = self.builder.context.tools
+        segments = self.builder.output.segments
         called = [s.name for s in segments if s.kind == "tool_call"]
         nothing = not any(s.kind != "text" for s in segments)
-        answered = self.builder.answered
+        answered = self.builder.output.outcome.answered
         idle = not (answered or any(s.kind not in ("text", "reasoning") for s in segments))
         unknown = tools is not None and any(name not in tools for name in called)
-        named = any(f.name for f in self.builder.frames)
+        named = any(f.name for f in self.builder.nodes)
         does = answered or any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
         return (
             self.refused is not None,
@@ -138,14 +130,14 @@ class Trial(Machine):
     def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
         if (
             free.terminal.short == "CODE"
-            and self.builder.frames[0].start == self._begun_at
-            and not self.builder.segments
+            and self.builder.nodes[0].start == self._begun_at
+            and not self.builder.output.segments
         ):
             self.failed = True  # a code sample, which plain text reads as well
             return False
         if (
             free.terminal.short != "TEXT"
-            or self.builder.frames
+            or self.builder.nodes
             or (self.begun and free.target is not self.automaton.top_level)
         ):
             return super()._free(config, free, final=final)
@@ -190,7 +182,9 @@ class Trial(Machine):
     def announced(self) -> bool:
         """Was something read that a stream would have passed on?"""
         builder = self.builder
-        return builder.calls > self._calls or any(segment.kind != "text" for segment in builder.segments)
+        return builder.output.call_count > self._calls or any(
+            segment.kind != "text" for segment in builder.output.segments
+        )
 
     def repair_region(self, *, final: bool) -> None:
         """No format reads the segment without damage: go on where this one refused it."""
@@ -212,12 +206,12 @@ class Trial(Machine):
     def _as_text(self, after: int) -> bool:
         self._damage = None
         self.pos = max(self.pos, after - self.base)
-        self.builder.flush()  # text of an answer, which a stream has passed on, stands
-        self.failed = not self.builder.segments
+        self.builder.output.flush()  # text of an answer, which a stream has passed on, stands
+        self.failed = not self.builder.output.segments
         if not self.failed:
             self.ended, self.damaged = True, UNREADABLE
-            self.pos = self.builder.safe - self.base
-            self.builder.frames.clear()
+            self.pos = self.builder.output.consumed - self.base
+            self.builder.nodes.clear()
         return False
 
     def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
@@ -229,4 +223,4 @@ class Trial(Machine):
 
 
 def is_lenient(builder: Builder) -> bool:
-    return builder.repair_limit not in ("none", "notation")
+    return builder.context.repair_limit not in ("none", "notation")

@@ -16,7 +16,7 @@ from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.patterns import prefilter
 from outspoken.patterns.prefixes import PrefixIndex
-from outspoken.semantics.action_builder import ActionBuilder
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
 from .candidates import PLAIN, Trial, is_lenient
@@ -109,7 +109,7 @@ class Detector(Machine):
     #: what reads one segment by one format
     trial: type[Trial] = Trial
 
-    def __init__(self, automaton: Automaton, builder: ActionBuilder, *, base: int = 0) -> None:
+    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
         super().__init__(automaton, builder, base=base)
         self._lenient = is_lenient(builder)
         self._edition = registry.edition()
@@ -139,7 +139,7 @@ class Detector(Machine):
     def _alone(self, trial: Trial) -> bool:
         """Hand on what the only format that is left says, while it reads on without damage."""
         builder, own = self.builder, trial.builder
-        if trial.settled or builder.events is None:
+        if trial.settled or builder.output.events is None:
             return False
         if trial is not self._telling:
             if not trial.says_more():
@@ -147,9 +147,9 @@ class Detector(Machine):
             if self._pending_at < self._begun_at:
                 self._pass_on(trial)
             self._telling = trial
-        if own.events:
-            builder.events += own.events
-            own.events.clear()
+        if own.output.events:
+            builder.output.events += own.output.events
+            own.output.events.clear()
         return True
 
     def take_rest(self, text: str) -> None:
@@ -241,7 +241,7 @@ class Detector(Machine):
         if not trials:
             return self._nobody()
         best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
-        over = self.length - self._begun_at > self.builder.settings.max_hold
+        over = self.length - self._begun_at > self.builder.context.settings.max_hold
         if best.ended and not (final or over or all(t.ended for t in trials)):
             return False  # another one may read more of it
         if not best.ended and final:
@@ -249,7 +249,7 @@ class Detector(Machine):
         elif not best.ended or (best.damaged and len(trials) > 1 and not final):
             if over:
                 trials = self._trials = [best]
-            if len(trials) == 1 and best.builder.events and best.says_more():
+            if len(trials) == 1 and best.builder.output.events and best.says_more():
                 self._pass_on(best)
             return False
         if best.is_plain():
@@ -296,22 +296,10 @@ class Detector(Machine):
         """A segment was read by this format: take it over, and go on behind it."""
         self._trials = []
         self._pass_on(best)
-        builder, own = self.builder, best.builder
-        own.flush()
-        own.take_repairs()  # those of markers round nothing
-        builder.adopt(own.segments)
-        builder.notes += own.notes
-        builder.repairs += own.repairs
+        builder = self.builder
+        builder.absorb(best.builder)
+        builder.nodes.clear()
         self.share(best)
-        builder.frames.clear()
-        builder.safe, builder.after_text, builder.calls = own.safe, own.after_text, own.calls
-        builder.acted = own.acted
-        builder.envelope = builder.envelope or own.envelope
-        if own.envelope_content is not None:
-            builder.envelope_content = (builder.envelope_content or "") + own.envelope_content
-        builder.answered = builder.answered or own.answered
-        builder.more = builder.more if own.more is None else own.more
-        builder.worsen(own.status)
         if self.detected is None and best.name != PLAIN:
             self.detected = best.name
         opening_markers(self._lenient, self._edition).learn(self._number, best.name)
@@ -328,6 +316,6 @@ class Detector(Machine):
             start, self._pending_at = self._pending_at, self._begun_at
             if "TEXT" not in trial.automaton.trims:
                 builder.text(self.tail(start)[: self._begun_at - start], start, self._begun_at)
-        if builder.events is not None and own.events:
-            builder.events += own.events
-            own.events.clear()
+        if builder.output.events is not None and own.output.events:
+            builder.output.events += own.output.events
+            own.output.events.clear()

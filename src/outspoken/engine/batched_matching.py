@@ -11,7 +11,8 @@ from outspoken.json.scanner import read_at
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.recovery.sync_points import Damage
-from outspoken.semantics.block_builder import Builder
+from outspoken.semantics.builder import Builder
+from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
 from .buffer import Buffer
@@ -24,38 +25,6 @@ BLANK = " \t\r\n\f"
 BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
 
 
-class Island:
-    """An island that is being read: its transition, its scanner, its pieces so far, the offset where it began."""
-
-    __slots__ = ("step", "scanner", "pieces", "begun", "_queue", "_queued")
-
-    def __init__(self, step: Transition, scanner: Any, begun: int) -> None:
-        self.step, self.scanner, self.begun = step, scanner, begun
-        self.pieces: list[str] = []
-        self._queue: list[str] = []
-        self._queued = 0
-
-    def ready(self) -> str:
-        """What may be handed on by now, as JSON; the last characters that the scanner holds may not."""
-        if self.scanner.transcodes:
-            return self.scanner.said()
-        if not self.pieces or self.pieces[0][0] != "{":
-            return ""
-        held, piece = self.scanner.held, self.pieces[-1]
-        self._queue.append(piece)
-        self._queued += len(piece)
-        if self._queued <= held:
-            return ""
-        text = "".join(self._queue)
-        self._queue, self._queued = [text[len(text) - held :]], held
-        return text[: len(text) - held]
-
-
-def no_text(start: int, end: int) -> str:
-    """Stands in for a machine that has ended, so that machine and builder do not hold each other."""
-    raise AssertionError("the text has ended")
-
-
 class Sprinter(Buffer):
     """A reader of text that is all there, in the longest steps that regular expressions can make."""
 
@@ -65,7 +34,7 @@ class Sprinter(Buffer):
     marked = False
     _lead = False
     _fresh = True
-    _island: Island | None = None
+    _island: EmbeddedValue | None = None
     #: where the marker stands that led out of plain text
     _opened_at = 0
     _damage: Damage | None = None
@@ -79,11 +48,11 @@ class Sprinter(Buffer):
         super().__init__(base)
         self.automaton = automaton
         self.builder = builder
-        builder.slice = self.slice
+        builder.source.slice = self.slice
         self.config: Config = config or automaton.start
         self._opened_at = base - 1
         self._blanks: list[str] = []
-        self._depth = builder.settings.max_depth
+        self._depth = builder.context.settings.max_depth
         self._trims = self._lead_trims = automaton.trims
 
     def _sprint(self, *, stop: bool) -> None:
@@ -121,7 +90,7 @@ class Sprinter(Buffer):
         The free text is handed on.
         """
         role, buffer, target = free.terminal.short, self.buffer, free.target
-        if not self._fresh or (stop and role == "TEXT" and not self.builder.frames):
+        if not self._fresh or (stop and role == "TEXT" and not self.builder.nodes):
             return None, None
         leader = config.leading_matcher if config.leading_matcher is not None else self._leader(config)
         if leader and stop:
@@ -161,16 +130,16 @@ class Sprinter(Buffer):
         """Free text that is all there and ends at a marker."""
         builder, base = self.builder, self.base
         if role == "TEXT":
-            builder.safe = base + start
+            builder.output.consumed = base + start
         piece = self.buffer[start:end]
         if piece and role in self._trims:
-            if self.marked and not (role == "TEXT" and (builder.after_text or "TEXT" not in self._lead_trims)):
+            if self.marked and not (role == "TEXT" and (builder.output.after_text or "TEXT" not in self._lead_trims)):
                 start = end - len(piece := piece.lstrip(BLANK))
             piece = piece.rstrip(BLANK)
         if piece:
             FREE[role](builder, piece, base + start, base + start + len(piece))
         elif role == "ARG_VALUE":
-            builder.no_value()
+            builder.calls.end_value()
         if free.after or free.before:
             self._operate(free, end, end)
 
@@ -189,7 +158,7 @@ class Sprinter(Buffer):
         if found is None:
             return -1
         builder, base = self.builder, self.base
-        builder.last, end, builder.last_text = found
+        builder.state.last_value, end, builder.state.last_text = found
         bound = step.bound if step.bound is not None else matchers.bound_operations(step, HANDLERS)
         if bound:
             place = Place(pos, end)
@@ -208,7 +177,7 @@ class Sprinter(Buffer):
 
     def _shape(self, step: Transition, notation: Any) -> SchemaView:
         """What the tool's schema says of an island, where its notation asks for that."""
-        return self.builder.schema_view(step.role) if notation.typed else ANY
+        return self.builder.calls.schema_view(step.role) if notation.typed else ANY
 
     def _past_blanks(self, pos: int) -> int:
         """Where the white space ends that may stand between tokens."""

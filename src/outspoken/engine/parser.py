@@ -14,9 +14,11 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.matchers import bind_operation
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import notation_of
+from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
+from outspoken.semantics.source import closed_source
 
-from .batched_matching import BLANK, BLANKS, LONG, Island, no_text
+from .batched_matching import BLANK, BLANKS, LONG
 from .buffer import LEFT
 from .recovery_driver import Salvager
 
@@ -79,7 +81,7 @@ class Machine(Salvager):
         if self._damage is not None or self._suspect is not None:
             return None
         role = free.terminal.short
-        hand_on = self.builder.value_on() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
+        hand_on = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
         if hand_on is None:
             return None
         self._hand_on, self._trims_end = hand_on, role in self._trims
@@ -99,7 +101,7 @@ class Machine(Salvager):
         if island is not None:
             island.pieces.append(chunk)
             if island.step.role == "arguments" and island.pieces[0][0] == "{":
-                self.builder.island_piece("arguments", chunk)
+                self.builder.calls.add_arguments_text(chunk)
             self._typing(island, chunk)
         else:
             if held:
@@ -178,9 +180,9 @@ class Machine(Salvager):
         if self._fresh:
             self._fresh = False
             if role == "TEXT":
-                self.builder.safe = self.base + pos
+                self.builder.output.consumed = self.base + pos
             trims = self._lead_trims if role == "TEXT" else self._trims
-            self._lead = self.marked and role in trims and not (role == "TEXT" and self.builder.after_text)
+            self._lead = self.marked and role in trims and not (role == "TEXT" and self.builder.output.after_text)
         step = self._step(free, ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial")
         match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
         if match is None:
@@ -213,7 +215,7 @@ class Machine(Salvager):
 
     def _is_suspect(self, role: str, match: Any, kind: str) -> bool:
         """A value seems to end without its closing marker. Its own marker may still come; another call may not."""
-        if kind == "argument" and not self.builder.expects(match[match.lastindex - 1]):
+        if kind == "argument" and not self.builder.calls.accepts(match[match.lastindex - 1]):
             self.scan = match.end()
             return True
         if self._suspect is None:
@@ -246,7 +248,7 @@ class Machine(Salvager):
         self._fresh = True
         self.config = free.target
         if free.terminal.short == "ARG_VALUE":
-            self.builder.no_value()
+            self.builder.calls.end_value()
         if free.before or free.after:
             self._operate(free, at, at)
 
@@ -334,33 +336,33 @@ class Machine(Salvager):
         found = notation.read_at(self.buffer, self.pos, self._depth, final, schema_view)
         if found is not None:
             start, end = self.pos, found[1]
-            builder.last, builder.last_text = found[0], found[2]
+            builder.state.last_value, builder.state.last_text = found[0], found[2]
             self._land(step, start, end)
             return True
-        self._island = Island(step, notation.scanner(self._depth, schema_view), self.base + self.pos)
+        self._island = EmbeddedValue(step, notation.scanner(self._depth, schema_view), self.base + self.pos)
         if step.role == "argument":
-            builder.begin_value(self._island)
+            builder.answers.begin_value(self._island)
         return True
 
-    def _typing(self, island: Island, piece: str) -> None:
+    def _typing(self, island: EmbeddedValue, piece: str) -> None:
         """A piece of an island may be of the text that an action types."""
         if self._is_typed(island):
-            self.builder.typing(piece, quoted=True)
+            self.builder.actions.add_text(piece, quoted=True)
 
-    def _is_typed(self, island: Island) -> bool:
+    def _is_typed(self, island: EmbeddedValue) -> bool:
         """Is an island the text that an action types?"""
-        frames = self.builder.frames
-        return island.step.role == "argument" and bool(frames) and frames[-1].typed is not None
+        frames = self.builder.nodes
+        return island.step.role == "argument" and bool(frames) and frames[-1].partial_text is not None
 
-    def _island_on(self, island: Island, *, final: bool) -> bool:
+    def _island_on(self, island: EmbeddedValue, *, final: bool) -> bool:
         """Go on in an island."""
         step, scanner = island.step, island.scanner
         end, done = scanner.feed(self.buffer, self.pos)
         if end > self.pos:
             island.pieces.append(self.buffer[self.pos : end])
             self._typing(island, self.buffer[self.pos : end])
-        if step.role == "arguments" and (end > self.pos or scanner.transcodes) and (ready := island.ready()):
-            self.builder.island_piece("arguments", ready)
+        if step.role == "arguments" and (end > self.pos or scanner.transcodes) and (ready := island.certain()):
+            self.builder.calls.add_arguments_text(ready)
         self.pos = end
         if scanner.broken:
             self._island = None
@@ -376,7 +378,7 @@ class Machine(Salvager):
         except NotJsonError:
             begun = self.pos if scanner.lenient else island.begun - self.base  # what was said of it stands
             return self._fail(begun, self.pos, inside=True)
-        builder.last, builder.last_text = found
+        builder.state.last_value, builder.state.last_text = found
         self._land(step, island.begun - self.base, self.pos)
         return True
 
@@ -401,13 +403,13 @@ class Machine(Salvager):
                 function(builder, arg, place, group, self.base)
         elif not self._ends_well(at):
             builder.cut(at)
-        builder.flush()
-        builder.take_repairs()
-        builder.slice = no_text
+        builder.output.flush()
+        builder.recorder.take_repairs()
+        builder.source.slice = closed_source
 
     def _ends_well(self, at: int) -> bool:
         """Is what is open at the end complete, but for damage, and closing markers if the caller vouches for it?"""
-        if self.builder.repair_limit == "none" or not self.builder.frames:
+        if self.builder.context.repair_limit == "none" or not self.builder.nodes:
             return False
         told = self._island is None or self._island.scanner.tells
         if told and not self.proven and not self._is_bare():

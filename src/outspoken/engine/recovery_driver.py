@@ -11,7 +11,7 @@ from outspoken.recovery.marker_lexer import coarse, is_closed, matcher
 from outspoken.recovery.speculation import accept, continues, contradicts, draft_of
 from outspoken.recovery.sync_points import Damage, Resync, nearest
 from outspoken.results.edits import RepairBudget
-from outspoken.semantics.action_builder import ActionBuilder
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
 from .batched_matching import BLANK, Sprinter
@@ -51,7 +51,7 @@ class Salvager(Sprinter):
     #: see `Region.ties`
     ties = 1
     _granted = 0
-    builder: ActionBuilder
+    builder: Builder
     #: what may still be spent on repairs
     _effort: RepairBudget | None = None
     _nodes = 2000
@@ -72,7 +72,7 @@ class Salvager(Sprinter):
         self._damage = damage
         damage.hopeful = damage.hopeful or (inside and not damage.plain) or None
         if damage.frame is not None:
-            del builder.frames[builder.frames.index(damage.frame) + 1 :]
+            del builder.nodes[builder.nodes.index(damage.frame) + 1 :]
         self.pos = after
         return True
 
@@ -83,23 +83,25 @@ class Salvager(Sprinter):
     def _damaged(self, at: int) -> Damage | None:
         """The segment that is refused at an offset; None where it can only be text."""
         builder, automaton = self.builder, self.automaton
-        frames = builder.frames
+        frames = builder.nodes
         announced = next((frame for frame in reversed(frames) if frame.index >= 0), None)
         outer = automaton.outside_of_call(self.config)
         opener, _ = self._opener()
         bare = opener is not None and bool(opener.inserted)
         if announced is not None:
             return Damage(announced.start, outer, announced, at, True, bare)
-        if builder.repair_limit == "none":
+        if builder.context.repair_limit == "none":
             return None
         # JSON without any marker is a call only where it says so
         plain = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
-        hopeful = any(f.begun for f in frames) or None
+        hopeful = any(f.held_back for f in frames) or None
         if plain and (any(f.name for f in frames) or any(step.role == "arguments" for step in self.config.embedded)):
             hopeful = True
         if opener is not None:
             return Damage(self._opened_at, automaton.top_level, None, at, hopeful, bare, plain=plain)
-        call = next((f for f in frames if f.start >= builder.safe and not CALLS.isdisjoint(f.kinds.split())), None)
+        call = next(
+            (f for f in frames if f.start >= builder.output.consumed and not CALLS.isdisjoint(f.kinds.split())), None
+        )
         if call is not None:
             hopeful = hopeful or "action" in call.kinds or None
             return Damage(call.start, outer, None, at, hopeful, bare)
@@ -114,7 +116,7 @@ class Salvager(Sprinter):
     def _opener(self) -> tuple[Transition | None, int]:
         """The marker that led out of plain text, if nothing has ended since, and the offset behind it."""
         at = self._opened_at
-        if at < self.builder.safe:
+        if at < self.builder.output.consumed:
             return None, 0
         left = max(at - LEFT, self.origin)
         text = self.slice(left, min(at + _MARKER, self.base + len(self.buffer)))
@@ -155,18 +157,18 @@ class Salvager(Sprinter):
         A call that may be one is lost like any call.
         """
         builder = self.builder
-        frame = next((f for f in builder.frames if builder.is_begun(f)), None)
+        frame = next((f for f in builder.nodes if builder.actions.is_started(f)), None)
         if frame is None:
             return False
-        if frame.begun:
-            del builder.frames[builder.frames.index(frame) + 1 :]
+        if frame.held_back:
+            del builder.nodes[builder.nodes.index(frame) + 1 :]
             damage.outer = self.automaton.outside_of_call(self.config)
             return self._give_up(damage, config, at, cut=cut)
         end = damage.at + len(self.slice(damage.at, at).partition("\n")[0])
-        del builder.frames[builder.frames.index(frame) :]
-        builder.edits.clear()
-        builder.unfinished(frame, end, "invalid")
-        builder.frames.clear()
+        del builder.nodes[builder.nodes.index(frame) :]
+        builder.recorder.edits.clear()
+        builder.calls.unfinished(frame, end, "invalid")
+        builder.nodes.clear()
         self.config = self.automaton.top_level
         self.rewind(end)
         self.marked = True
@@ -207,10 +209,10 @@ class Salvager(Sprinter):
             config, inside, _ = near.places[match.lastindex]
             at, cut = damage.at + (match.end() if inside else match.start()), False
         self.config = config
-        builder.edits.clear()
-        builder.unfinished(builder.frames.pop(), at, "truncated" if cut else "invalid")
+        builder.recorder.edits.clear()
+        builder.calls.unfinished(builder.nodes.pop(), at, "truncated" if cut else "invalid")
         if config is self.automaton.top_level:
-            builder.frames.clear()
+            builder.nodes.clear()
         self.rewind(at)
         self.marked = True
         return True
@@ -236,15 +238,15 @@ class Salvager(Sprinter):
         """What was refused is text, from the marker on that led out of plain text."""
         builder = self.builder
         self.config = self.automaton.top_level
-        builder.frames.clear()
-        builder.edits.clear()
-        builder.unthink()
+        builder.nodes.clear()
+        builder.recorder.edits.clear()
+        builder.output.thoughts.clear()
         resume = self._opener()[1] or after
         read = max(after, self.base + self.pos)
         self._spent += read - resume
         if not self._may_try(read):
             resume = max(resume, after)
-        builder.show(resume)
+        builder.output.show(resume)
         self.rewind(resume)
         return True
 
@@ -268,7 +270,7 @@ class Salvager(Sprinter):
 
     def _known(self) -> Tools | None:
         """By name, the schemas of what may stand in a damaged segment."""
-        return self.builder.tools
+        return self.builder.context.tools
 
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset by what it most likely meant. Returns whether that worked."""
@@ -284,9 +286,9 @@ class Salvager(Sprinter):
             base=damage.start,
             closed=closed,
             announced=damage.frame is not None,
-            repair_limit=builder.repair_limit,
+            repair_limit=builder.context.repair_limit,
             tools=self._known(),
-            settings=builder.settings,
+            settings=builder.context.settings,
             budget=budget,
             nodes=self._nodes,
             ties=self.ties,
@@ -304,15 +306,17 @@ class Salvager(Sprinter):
         draft = draft_of(builder, damage.frame, damage.start, self.slice)
         if damage.outer is not self.automaton.top_level:
             # the section's own opener may be missing; it stands before the call, and so is no part of the way
-            draft.edits += [edit for edit in builder.edits if edit.start <= damage.start]
+            draft.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
         for taken in way.steps:
             self._do(draft, taken)
         if way.cut:
             draft.cut(end)
-        draft.flush()
-        if draft.doubt:
+        draft.output.flush()
+        if draft.recorder.ambiguity:
             return False  # what can be read in two ways is no call, so that it cannot be said to be invalid
-        if not draft.doubted and any(s.kind == "tool_call" and s.status == "invalid" for s in draft.segments):
+        if not draft.recorder.was_ambiguous and any(
+            s.kind == "tool_call" and s.status == "invalid" for s in draft.output.segments
+        ):
             return False
         if damage.frame is not None and not continues(builder, damage.frame, draft):
             call = contradicts(damage.frame, draft) if closed else None
@@ -321,7 +325,7 @@ class Salvager(Sprinter):
             damage.frame.problem = (
                 f"the call of `{call.name}` can only be read against what was sent of it while it came"
             )
-            builder.unfinished(damage.frame, call.span[1], "invalid")
+            builder.calls.unfinished(damage.frame, call.span[1], "invalid")
             damage.frame = None
         accept(builder, draft, damage.frame)
         self.config = way.config
@@ -329,26 +333,26 @@ class Salvager(Sprinter):
         self.marked = True
         return True
 
-    def _do(self, builder: Any, taken: Taken) -> None:
+    def _do(self, builder: Builder, taken: Taken) -> None:
         """Carry out one step."""
         step = taken.step
         if step is None or not step.inserted:
-            builder.edits += taken.edits
+            builder.recorder.edits += taken.edits
         if taken.ambiguous:
-            builder.doubt = "the call can be read in two ways that are as likely"
-            builder.doubted = True
+            builder.recorder.ambiguity = "the call can be read in two ways that are as likely"
+            builder.recorder.was_ambiguous = True
         if step is None:
             if taken.edits:
-                builder.dropped(taken.end)
+                builder.output.consumed = max(builder.output.consumed, taken.end)
             return  # without a record it is a marker that the text cuts off, and was not read
         if taken.free:
             start, end = self._trimmed(step.terminal.short, taken.start, taken.end)
             if end > start:
                 FREE[step.terminal.short](builder, self.slice(start, end), start, end)
             if step.terminal.short == "ARG_VALUE":
-                builder.no_value()
+                builder.calls.end_value()
         elif taken.value_text:
-            builder.last, builder.last_text = taken.value, taken.value_text
+            builder.state.last_value, builder.state.last_text = taken.value, taken.value_text
         bound = step.bound if step.bound is not None else matchers.bound_operations(step, HANDLERS)
         place = Place(taken.start, taken.end, taken.text)
         for function, arg, group in bound:

@@ -17,8 +17,9 @@ from outspoken.results.events import Done, Event
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings, with_screen
-from outspoken.semantics.action_builder import ActionBuilder
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.state import Context
 
 from .prompt_prefix import Opened, after_anchor
 
@@ -63,7 +64,7 @@ class Reading:
     #: what reads a format that is named, and one that is not
     machine: type[Machine] = Machine
     detector: type[Detector] = Detector
-    builder: type[ActionBuilder] = ActionBuilder
+    builder: type[Builder] = Builder
     _length = 0
 
     def __init__(
@@ -87,9 +88,8 @@ class Reading:
         self.format = None if format == "auto" else self.resolved(format)
         lenient = repair not in ("none", "notation")
         automaton = self.automaton(self.format or PLAIN, lenient=lenient)
-        self._builder = self.builder(automaton.tables.header, Tools.of(tools), self.settings, events)
-        self._builder.repair_limit = repair
-        self._builder.read_embedded = read_embedded
+        context = Context(automaton.tables.header, Tools.of(tools), self.settings, repair, read_embedded)
+        self._builder = self.builder.new(context, events)
         self._automaton = automaton
         #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
         self._usual: str = automaton.tables.header.opened if prefix is None and self.format else ""
@@ -116,7 +116,7 @@ class Reading:
             self._start_as_usual(prefix)
         elif prefix:
             self._machine.feed(prefix)
-            self._builder.forget()
+            self._builder.discard_prompt()
 
     def _start_as_usual(self, prefix: str) -> None:
         """Read what the prompt ends with in every turn."""
@@ -125,7 +125,7 @@ class Reading:
             automaton.prompt_state.put_into(machine, builder)
             return
         machine.feed(prefix)
-        builder.forget()
+        builder.discard_prompt()
         if automaton.prompt_state is None:
             automaton.prompt_state = Opened.of(machine, builder) or False
 
@@ -188,19 +188,20 @@ class Reading:
 
     def _reply(self, raw: str) -> Reply:
         builder = self._builder
+        outcome, diagnostics = builder.output.outcome, builder.recorder.diagnostics
         return construct(
             Reply,
             {
                 "raw": raw,
                 "format": self.format or self._machine.detected,
-                "segments": builder.segments,
-                "status": builder.status,
-                "diagnostics": place_diagnostics(builder.notes, raw) if builder.notes else [],
-                "repairs": builder.repairs,
-                "envelope": builder.envelope,
-                "envelope_content": builder.envelope_content,
-                "needs_more_work": builder.more,
-                "final_answer_streamed": builder.answered,
+                "segments": builder.output.segments,
+                "status": builder.recorder.status,
+                "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],
+                "repairs": builder.recorder.repairs,
+                "envelope": outcome.envelope,
+                "envelope_content": outcome.envelope_content,
+                "needs_more_work": outcome.needs_more_work,
+                "final_answer_streamed": outcome.answered,
             },
         )
 

@@ -14,87 +14,26 @@ from outspoken.parsing.session import OnError, Reading
 from outspoken.recovery.sync_points import Damage, Resync
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
-from outspoken.results.events import Event, PayloadUnfinished
+from outspoken.results.events import Event
 from outspoken.results.pending_diagnostics import place_diagnostics
-from outspoken.results.replies import STATUSES, Payload, Reply, Span, Status
+from outspoken.results.replies import STATUSES, Payload, Reply
 from outspoken.results.settings import Settings
-from outspoken.semantics.action_builder import ActionBuilder
-from outspoken.semantics.open_node import Frame
+from outspoken.semantics.open_node import OpenNode
 
 from .brackets import Brackets
+from .builder import PayloadBuilder
 from .finishing import Finisher, Judge, chosen
 from .grammar import FORMAT, Marker, automaton_of, named
 from .options import Options
 from .page import Page
 from .replies import PayloadReply
 from .segments import finished_segments
-from .types import PayloadType
 
 #: What belongs to a broken payload behind its last bracket, where a fence or emphasis was opened before it.
 _CLOSERS = re.compile(r"(?:\s{0,20}(?:`{3,8}|~{3,8}))?(?:[ \t]{0,4}\*{1,2})?")
 _CLOSERS_LENGTH = 40
 #: What is closed by these.
 _OPENERS = re.compile(r"`{3}|~{3}|\*")
-
-
-class PayloadBuilder(ActionBuilder):
-    """Also makes payloads that have not ended, or cannot be read."""
-
-    #: what says of a marker what its payloads are
-    page: Page | None = None
-
-    def type_of(self, frame: Frame | None) -> PayloadType | None:
-        """The type of a payload that is being read; None where it has no place on the page."""
-        if frame is None or self.page is None:
-            return None
-        return self.page.of(self.header.payload(frame.name or ""))
-
-    def payload_frame(self) -> Frame | None:
-        """The payload that is being read, once its marker is."""
-        return next((frame for frame in self.frames if frame.kinds == "payload" and frame.name), None)
-
-    def cut(self, end: int) -> None:
-        """The text ends inside something."""
-        frame = self.payload_frame()
-        if frame is None:
-            super().cut(end)
-        else:
-            self.lose(frame, end, "truncated")
-
-    def lose(self, frame: Frame, end: int, status: Status) -> None:
-        """A payload never ends, or cannot be read up to `end`."""
-        self.flush()
-        self.frames.clear()
-        self.edits.clear()
-        span = (max(frame.start, 0), end)
-        name = self.header.payload(frame.name or "")
-        if self.type_of(frame) is None:
-            status = "invalid"  # what has no place here is text, and nothing is wrong with that
-        else:
-            self.worsen(status)
-            self._note_lost(name, status, span)
-        data = partial_json(self.slice(*span), self.settings) if status == "truncated" else None
-        values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span, "repairs": ()}
-        payload = construct(Payload, values)
-        self.segments.append(payload)
-        if self.events is not None:
-            self.events.append(PayloadUnfinished(payload))
-        self.settle(frame, end)
-
-    def _note_lost(self, name: str, status: Status, span: Span) -> None:
-        if status == "truncated":
-            self.note("unclosed-payload", f"the payload of `{name}` never ends", span)
-        else:
-            self.note("broken-payload", f"the payload of `{name}` cannot be read", span)
-
-
-def partial_json(text: str, settings: Settings) -> Any:
-    """What is complete of the JSON that a text breaks off in; None where nothing is."""
-    from outspoken.json.repair import repair_region
-
-    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-    found = repair_region(text, start, len(text), closed=False, repair_limit="notation", settings=settings)
-    return found[0].value if found else None
 
 
 @lru_cache(maxsize=128)
@@ -121,19 +60,19 @@ class PayloadMachine(Machine):
     def _payloads(self) -> PayloadBuilder:
         return cast("PayloadBuilder", self.builder)
 
-    def begun(self) -> tuple[Frame, int] | None:
+    def begun(self) -> tuple[OpenNode, int] | None:
         """The payload that is being read, and the offset where its JSON begins."""
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         return None if frame is None or self._island is None else (frame, self._island.begun)
 
     def _known(self) -> Tools | None:
         """What is known of the payload that is being read."""
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         type_ = self._payloads.type_of(frame)
         return super()._known() if frame is None or type_ is None else Tools({frame.name or "": type_.schema})
 
     def _salvage(self, damage: Damage, end: int, *, closed: bool) -> bool:
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         if frame is not None and self._payloads.type_of(frame) is None:
             return False  # it stays text
         return super()._salvage(damage, end, closed=closed)
@@ -144,10 +83,9 @@ class PayloadMachine(Machine):
             return super()._free(config, free, final=final)
         start, name = found
         self._piece(free.terminal.short, start, closed=True, final=False)
-        frame = Frame()
-        frame.kinds, frame.start, frame.name = "payload", self.base + start, name
+        frame = OpenNode("payload", self.base + start, name)
         self.pos = len(self.buffer)
-        self._payloads.lose(frame, self.length, "invalid" if self.proven else "truncated")
+        self._payloads.unfinished(frame, self.length, "invalid" if self.proven else "truncated")
         return False
 
     def _cut_marker(self, free: Transition) -> tuple[int, str] | None:
@@ -166,7 +104,7 @@ class PayloadMachine(Machine):
         return None if written is None else (start, written["name"])
 
     def _damaged(self, at: int) -> Damage | None:
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         if frame is None:
             return super()._damaged(at)
         damage = Damage(frame.start, self.automaton.top_level, None, at, True, False)
@@ -175,7 +113,7 @@ class PayloadMachine(Machine):
 
     def _as_text(self, after: int) -> bool:
         """A payload is never text: it is broken."""
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         if frame is None:
             return super()._as_text(after)
         self._damage = self._damaged(after)
@@ -183,7 +121,7 @@ class PayloadMachine(Machine):
         return True
 
     def _skip(self, damage: Damage, *, final: bool) -> bool:
-        frame = self._payloads.payload_frame()
+        frame = self._payloads.open_payload()
         if frame is None:
             return super()._skip(damage, final=final)
         found = self._extent(damage, final=final)
@@ -195,10 +133,10 @@ class PayloadMachine(Machine):
         self.pos = end - self.base
         self._spent += end - damage.start
         told = closed or self.proven
-        may_try = self.builder.repair_limit != "none" and self._may_try(damage.at) and end < self._most(damage)
+        may_try = self.builder.context.repair_limit != "none" and self._may_try(damage.at) and end < self._most(damage)
         if may_try and self._salvage(damage, end, closed=told):
             return True
-        self._payloads.lose(frame, end, "invalid" if closed else "truncated")
+        self._payloads.unfinished(frame, end, "invalid" if closed else "truncated")
         self.config = self.automaton.top_level
         self.rewind(end)
         self.marked = True
@@ -228,7 +166,7 @@ class PayloadMachine(Machine):
 
     def _most(self, damage: Damage) -> int:
         """Up to where a broken payload is held, at most."""
-        return damage.at + self.builder.settings.max_hold
+        return damage.at + self.builder.context.settings.max_hold
 
     def _marker_from(self, damage: Damage, at: int, *, final: bool) -> Any:
         """The next marker of the format from an offset on, or what may become one."""

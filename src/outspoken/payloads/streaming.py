@@ -17,8 +17,9 @@ from outspoken.results.events import (
 )
 from outspoken.results.replies import Reply
 
+from .builder import partial_json
 from .finishing import Finisher
-from .reading import PayloadReading, partial_json
+from .reading import PayloadReading
 
 #: The first preview comes with the opening bracket. Another one is made when so much more has come: at least so many
 #: characters, and this share of what there is. So what all previews of a payload cost together is a multiple of its

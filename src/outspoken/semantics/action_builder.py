@@ -1,4 +1,4 @@
-"""GUI actions: from a name and arguments, of an action or of a call, to one typed action."""
+"""GUI actions: from the name and arguments of an action or a call to one typed action."""
 
 from __future__ import annotations
 
@@ -8,237 +8,222 @@ from outspoken.json.partial_string import PartialTypedText
 from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
 from outspoken.results.replies import Status
 
-from .answer_builder import AnswerBuilder
-from .open_node import Frame
+from .open_node import OpenNode
+from .state import ReplyState
 
 _HELPS = ("the raw text is kept in `raw`; nothing was guessed",)
 
 
-class ActionBuilder(AnswerBuilder):
-    """The part of the builder that makes actions: the whole builder.
+class ActionBuilder:
+    """Makes actions.
 
-    The text that an action types is sent while it comes. From there on the action is announced, as a call is: it ends,
-    or is said to be unfinished.
+    The text that an action types is sent while it arrives. From then on the action is announced, as a call is: it is
+    completed, or reported as unfinished. `enabled` is true for formats that have words for actions.
     """
 
-    def call_id(self, arg: str, m: Any, g: int, base: int) -> None:
-        """The id of a call, where it is a token."""
-        self.frames[-1].id = m[g]
+    __slots__ = ("enabled", "_mapping", "_state", "_output", "_recorder")
 
-    def call_index(self, arg: str, m: Any, g: int, base: int) -> None:
-        """The number of a call, which is part of its id."""
+    def __init__(self, state: ReplyState) -> None:
+        self._state, self._output, self._recorder = state, state.output, state.recorder
+        self._mapping = state.mapping
+        self.enabled = self._mapping is not None
 
-    # what is being read
+    # while it is read
 
-    def may_act(self, frame: Frame) -> bool:
-        """May what is being read be an action?"""
-        if "action" in frame.kinds or self.acts is None:
-            return True
-        return self.acts.word(frame.name or "") in self.acts.names
+    def may_be_action(self, node: OpenNode) -> bool:
+        """May a node be an action?"""
+        mapping = self._mapping
+        return mapping is not None and ("action" in node.kinds or mapping.word(node.name or "") in mapping.names)
 
-    def name_argument(self, frame: Frame) -> None:
-        """An argument of what may be an action begins."""
-        if self.acts is None or not self.may_act(frame):
+    def is_started(self, node: OpenNode) -> bool:
+        """Is a node an action, or a call that may be one, of which an argument was read in part?"""
+        from outspoken.actions.mapping import PARTS
+
+        if "action" not in node.kinds:
+            return node.held_back
+        arguments: Any = node.arguments
+        has_parts = isinstance(arguments, dict) and PARTS in arguments
+        named = bool(node.name) or has_parts or (self._mapping is not None and bool(self._mapping.naming))
+        return named and (node.key is not None or arguments is not None or node.parts is not None)
+
+    def begin_argument(self, node: OpenNode) -> None:
+        """An argument of a node begins."""
+        mapping = self._mapping
+        if mapping is None or not self.may_be_action(node):
             return
-        frame.places = frame.places or {}
-        frame.places.setdefault(frame.key or "", frame.key_start)
-        if frame.typed is not None:
-            frame.typed.end()
-            frame.typed.again = frame.typed.again or frame.key == frame.typed.key
-        elif not self._is_part(frame) and self.acts.types(frame.name or "", frame.key or ""):
-            frame.typed = PartialTypedText(frame.key or "")
-            frame.index = self.calls
+        node.places = node.places or {}
+        node.places.setdefault(node.key or "", node.key_start)
+        text = node.partial_text
+        if text is not None:
+            text.end()
+            text.again = text.again or node.key == text.key
+        elif not self._is_part(node) and mapping.types(node.name or "", node.key or ""):
+            node.partial_text = PartialTypedText(node.key or "")
+            node.index = self._output.call_count
 
-    def _is_part(self, frame: Frame) -> bool:
-        """Is this an action within another one, of which nothing is said before that ends?"""
-        at = self.frames.index(frame)
-        return at > 0 and "action" in self.frames[at - 1].kinds
+    def _is_part(self, node: OpenNode) -> bool:
+        """Is a node an action within another one? Nothing is sent of it before that one ends."""
+        nodes = self._state.nodes
+        at = nodes.index(node)
+        return at > 0 and "action" in nodes[at - 1].kinds
 
-    def value(self, piece: str, start: int, end: int) -> None:
-        """More of an argument's bare text; one without a name is known by its place."""
-        frame = self.frames[-1]
-        if self.acts is not None and frame.key is None and frame.bare is None:
-            frame.key, frame.key_start = f"${len(frame.arguments or ()) + 1}", start
-            self.name_argument(frame)
-        super().value(piece, start, end)
-
-    def typing(self, piece: str, *, quoted: bool) -> None:
-        """More of the text that an action types or an answer says."""
-        typed = self.frames[-1].typed
-        if typed is None:
+    def add_text(self, piece: str, *, quoted: bool) -> None:
+        """Send more of the text that an action types or an answer says: a piece of a literal, or of bare text."""
+        text = self._state.nodes[-1].partial_text
+        if text is None:
             return
-        certain = typed.quoted(piece) if quoted else typed.bare(piece)
-        if certain and self.events is not None:
-            self.flush()
-            self.events.append(typed.event(self.acted, certain))
+        certain = text.quoted(piece) if quoted else text.bare(piece)
+        if certain and self._output.events is not None:
+            self._output.flush()
+            self._output.events.append(text.event(self._output.action_count, certain))
 
     # the end of an action
 
-    def end_action(self, arg: str, m: Any, g: int, base: int) -> None:
+    def end_action(self, end: int) -> None:
         """An action is complete."""
-        frame, end = self.frames.pop(), base + m.end(g)
-        if not self._act(frame, end):
-            self._refuse(frame, end)
-        if self._within_action():
-            self._nest(self.frames[-1])
-        self.settle(frame, end)
+        node = self._state.nodes.pop()
+        if not self._make(node, end):
+            self._refuse(node, end)
+        if self._is_within_action():
+            self._nest(self._state.nodes[-1])
+        self._state.close_node(node, end)
 
-    def _refuse(self, frame: Frame, end: int) -> None:
-        """An action whose word the format does not have, or not with these arguments, or that has none."""
-        from outspoken.actions.codec import unknown_action
-
-        known: dict[str, Any] = frame.arguments or {}
-        name = self.called(frame.name or "", known)
-        action = unknown_action(name, known, self._common(frame, end))
-        problem = f"`{name}` is not an action of this format" if name else "this does not say which action it is"
-        if name and self.acts is not None and self.acts.knows(name):
-            problem = f"`{name}` with these arguments is not an action of this format"
-        self._add(frame, action, problem, action.span)
-
-    def end_quoted(self, arg: str, m: Any, g: int, base: int) -> None:
-        """A JSON string is complete that holds actions, written as the format writes them."""
-        frame, end = self.frames.pop(), base + m.end(g)
-        span = (max(frame.start, 0), end)
-        text = self.last if isinstance(self.last, str) else ""
-        found = self.read_embedded(
-            self.header.format, text, self.slice(*span), span[0], self.settings, self.repair_limit
-        )
-        self.flush()
-        for action in found.actions:
-            action = action.model_copy(update={"order": self.acted})
-            self.segments.append(action)
-            if self.events is not None:
-                self._send_rest(frame, action)
-                known = action.status in ("ok", "repaired")
-                self.events.append(ActionParsed(action) if known else ActionUnfinished(action))
-            self.acted += 1
-        if not found.actions:
-            self.note("unread-entry", "this string was to hold actions, and holds none", span, "warning")
-        self.notes += found.notes if found.actions else []
-        self.worsen(found.status if found.actions else "ok")
-        self.settle(frame, end)
-
-    def called(self, name: str, arguments: dict[str, Any]) -> str:
-        """The word for an action, be it in an argument."""
-        return self.acts.called(name, arguments) if self.acts is not None else name
-
-    def is_begun(self, frame: Frame) -> bool:
-        """Is this an action, or a call that may be one, of which an argument was begun?"""
-        from outspoken.actions.mapping import PARTS
-
-        if "action" not in frame.kinds:
-            return frame.begun
-        arguments: Any = frame.arguments
-        held = isinstance(arguments, dict) and PARTS in arguments
-        named = bool(frame.name) or held or (self.acts is not None and bool(self.acts.naming))
-        begun = frame.key is not None or arguments is not None or frame.parts is not None
-        return named and begun
-
-    def act(self, frame: Frame, end: int) -> bool:
-        """A call is complete: take it for an action, if it is one."""
-        if not self.may_act(frame) or not self._act(frame, end):
+    def take_call(self, node: OpenNode, end: int) -> bool:
+        """Make an action of a complete call, if it is one."""
+        if not self.may_be_action(node) or not self._make(node, end):
             return False
-        self.settle(frame, end)
+        self._state.close_node(node, end)
         return True
 
-    def _act(self, frame: Frame, end: int) -> bool:
+    def end_quoted(self, end: int) -> None:
+        """A JSON string is complete that holds actions, written as the format writes them."""
+        state, output, recorder = self._state, self._output, self._recorder
+        node = state.nodes.pop()
+        span = (max(node.start, 0), end)
+        text = state.last_value if isinstance(state.last_value, str) else ""
+        context = state.context
+        found = context.read_embedded(
+            state.header.format, text, state.source.slice(*span), span[0], context.settings, context.repair_limit
+        )
+        output.flush()
+        for action in found.actions:
+            self._append(node, action.model_copy(update={"order": output.action_count}))
+        if not found.actions:
+            recorder.report("unread-entry", "this string should hold actions, and holds none", span, "warning")
+        recorder.diagnostics += found.notes if found.actions else []
+        recorder.lower_status(found.status if found.actions else "ok")
+        state.close_node(node, end)
+
+    def _make(self, node: OpenNode, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
         from outspoken.actions.codec import Made, make_action, unknown_action
 
-        common = self._common(frame, end)
-        arguments: dict[str, Any] = frame.arguments or {}
-        made = make_action(self.header, frame.name or "", arguments, common, self.settings)
+        state, common = self._state, self._common(node, end)
+        arguments: dict[str, Any] = node.arguments or {}
+        made = make_action(state.header, node.name or "", arguments, common, state.context.settings)
         if made is None:
             return False
-        if frame.typed is not None and frame.typed.again:
-            # one of them may have been sent
-            problem = f"`{frame.name}` says twice what is to be typed"
-            made = Made(unknown_action(frame.name or "", arguments, common), problem, frame.typed.key)
-        if self.edits:
-            repairs = self.take_repairs()
+        if node.partial_text is not None and node.partial_text.again:
+            # one of the two may have been sent
+            problem = f"`{node.name}` has its text twice"
+            made = Made(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)
+        if repairs := self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
         span: tuple[int, int] = common["span"]
-        places = frame.places or {}
+        places = node.places or {}
         wrong = (places[made.argument], end - 1) if made.argument in places else span
-        self._add(frame, made.action, made.problem, wrong)
+        self._add(node, made.action, made.problem, wrong)
         for key in made.clamped:
             message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
-            self.note("clamped-point", message, (places.get(key, span[0]), end), "warning")
+            self._recorder.report("clamped-point", message, (places.get(key, span[0]), end), "warning")
         return True
 
-    def _common(self, frame: Frame, end: int) -> dict[str, Any]:
-        """What is known of an action besides what it says."""
-        span = (max(frame.start, 0), end)
-        return {"raw": self.slice(*span), "span": span, "id": frame.id, "order": self.acted}
+    def _refuse(self, node: OpenNode, end: int) -> None:
+        """Add an action without a name, with a name that the format does not have, or with arguments of another."""
+        from outspoken.actions.codec import unknown_action
 
-    def _add(self, frame: Frame, action: Any, problem: str, span: tuple[int, int]) -> None:
-        """Put an action among the segments, and say it."""
-        self.flush()
+        arguments: dict[str, Any] = node.arguments or {}
+        name = self._called(node.name or "", arguments)
+        action = unknown_action(name, arguments, self._common(node, end))
+        problem = f"`{name}` is not an action of this format" if name else "this does not say which action it is"
+        if name and self._mapping is not None and self._mapping.knows(name):
+            problem = f"`{name}` with these arguments is not an action of this format"
+        self._add(node, action, problem, action.span)
+
+    def _called(self, name: str, arguments: dict[str, Any]) -> str:
+        """The word for an action, which may stand in an argument."""
+        return self._mapping.called(name, arguments) if self._mapping is not None else name
+
+    def _common(self, node: OpenNode, end: int) -> dict[str, Any]:
+        """The fields of an action that say where it comes from."""
+        span = (max(node.start, 0), end)
+        order = self._output.action_count
+        return {"raw": self._state.source.slice(*span), "span": span, "id": node.id, "order": order}
+
+    def _add(self, node: OpenNode, action: Any, problem: str, span: tuple[int, int]) -> None:
+        """Add an action to the segments, with a diagnostic if there is a problem with it."""
+        self._output.flush()
         if problem:
-            if not self._within_action():
-                self.worsen("invalid")
-            self.note("invalid-action", problem, span, helps=_HELPS)
-        self.segments.append(action)
-        if self.events is not None:
-            self._send_rest(frame, action)
-            self.events.append(ActionUnfinished(action) if problem else ActionParsed(action))
-        self.acted += 1
+            if not self._is_within_action():
+                self._recorder.lower_status("invalid")
+            self._recorder.report("invalid-action", problem, span, helps=_HELPS)
+        self._append(node, action, invalid=bool(problem))
 
-    def _send_rest(self, frame: Frame, action: Any) -> None:
-        """Send what was not yet sent of the text that an action types."""
-        if action.type != "type_text" or self.events is None:
+    def _append(self, node: OpenNode, action: Any, *, invalid: bool = False) -> None:
+        output = self._output
+        output.segments.append(action)
+        if output.events is not None:
+            self._send_rest(node, action)
+            finished = action.status in ("ok", "repaired") and not invalid
+            output.events.append(ActionParsed(action) if finished else ActionUnfinished(action))
+        output.action_count += 1
+
+    def _send_rest(self, node: OpenNode, action: Any) -> None:
+        """Send the text that an action types, as far as it was not sent yet."""
+        if action.type != "type_text":
             return
-        rest = action.text[len(frame.typed.sent) if frame.typed is not None else 0 :]
+        rest = action.text[len(node.partial_text.sent) if node.partial_text is not None else 0 :]
         if rest:
-            self.events.append(ActionText(self.acted, rest))
+            self._output.send(ActionText(self._output.action_count, rest))
 
-    def _within_action(self) -> bool:
-        """Does what comes next belong to an action?"""
-        return bool(self.frames) and "action" in self.frames[-1].kinds
+    def _is_within_action(self) -> bool:
+        nodes = self._state.nodes
+        return bool(nodes) and "action" in nodes[-1].kinds
 
-    def _nest(self, frame: Frame) -> None:
-        """The action that was just added is a part of another one: the argument `*` of that."""
+    def _nest(self, node: OpenNode) -> None:
+        """Make the action that was just added the argument `*` of the action round it."""
         from outspoken.actions.mapping import PARTS
 
-        frame.arguments = frame.arguments or {}
-        frame.arguments.setdefault(PARTS, []).append(self.segments.pop())
-        self.acted -= 1
-        if self.events is not None:
-            self.events.pop()
-            while self.events and type(self.events[-1]) is ActionText and self.events[-1].index == self.acted:
-                self.events.pop()
+        output = self._output
+        node.arguments = node.arguments or {}
+        node.arguments.setdefault(PARTS, []).append(output.segments.pop())
+        output.action_count -= 1
+        events = output.events
+        if events is not None:
+            events.pop()
+            while events and type(events[-1]) is ActionText and events[-1].index == output.action_count:
+                events.pop()
 
-    # ends that are none
+    # unfinished actions
 
-    def unfinished(self, frame: Frame, end: int, status: Status) -> None:
-        """A call or an announced action that never ended (`truncated`) or that cannot be read (`invalid`)."""
-        if self.is_answer(frame):
-            self.unfinished_answer(frame, end, status)
-            return
-        if frame.typed is None and "action" not in frame.kinds:
-            super().unfinished(frame, end, status)
-            return
+    def unfinished(self, node: OpenNode, end: int, status: Status, arguments: dict[str, Any]) -> None:
+        """An action never ended (`truncated`) or cannot be read (`invalid`). `arguments` are its complete ones."""
         from outspoken.actions.codec import unfinished_action
 
-        span = (max(frame.start, 0), end)
-        repairs = self.take_repairs() if self.edits else ()
-        known = self.known_arguments(frame, "".join(frame.parts or ()))
-        name = self.called(frame.name or "", known)
-        common = {**self._common(frame, end), "name": name, "status": status, "repairs": repairs}
-        action = unfinished_action(common, dict(known), frame.typed)
-        self.flush()
-        self.worsen(status)
-        self.segments.append(action)
-        said = f"the action `{action.name}`" if action.name else "the action"
+        output, recorder = self._output, self._recorder
+        span = (max(node.start, 0), end)
+        repairs = recorder.take_repairs()
+        name = self._called(node.name or "", arguments)
+        common = {**self._common(node, end), "name": name, "status": status, "repairs": repairs}
+        action = unfinished_action(common, dict(arguments), node.partial_text)
+        output.flush()
+        recorder.lower_status(status)
+        self._append(node, action, invalid=True)
+        subject = f"the action `{action.name}`" if action.name else "the action"
         if status == "truncated":
             label = "opened here, and the text ends inside it"
-            self.note("unclosed-action", f"{said} never ends", span, label=label)
+            recorder.report("unclosed-action", f"{subject} never ends", span, label=label)
         else:
-            message = frame.problem or f"{said} cannot be read"
-            self.note("invalid-action", message, span, helps=_HELPS)
-        if self.events is not None:
-            self._send_rest(frame, action)
-            self.events.append(ActionUnfinished(action))
-        self.acted += 1
-        self.settle(frame, end)
+            recorder.report("invalid-action", node.problem or f"{subject} cannot be read", span, helps=_HELPS)
+        self._state.close_node(node, end)

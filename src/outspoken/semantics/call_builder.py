@@ -1,4 +1,4 @@
-"""Tool calls: from names and arguments, in any order and notation, to one typed call and its deltas."""
+"""Tool calls: from a name and arguments, in any order and notation, to one typed call and its events."""
 
 from __future__ import annotations
 
@@ -9,377 +9,397 @@ from typing import Any, cast
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from outspoken.notations.schema import SchemaView, schema_view_of
-from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
-from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart
-from outspoken.results.replies import ToolCall
+from outspoken.results.construct import construct
+from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.replies import Status, ToolCall
 
-from .block_builder import Builder
-from .open_node import Frame
+from .action_builder import ActionBuilder
+from .answer_builder import AnswerBuilder
+from .open_node import OpenNode
+from .state import ReplyState
 
-_GIVEN = given(ToolCall)
 _TEXT_ONLY = frozenset({"string"})
-#: With so many characters of a bare value it is known whether it may be anything but text.
-_DECIDED = 8
+#: As many characters of a bare value decide whether it may be anything but text.
+_DECISIVE = 8
 
 
-class CallBuilder(Builder):
-    """The part of the builder that makes tool calls.
+class CallBuilder:
+    """Makes tool calls, and collects the arguments of calls, actions and answers.
 
     A call is announced (`ToolCallStart`) when its name is known and an argument of it begins, or when it ends.
     """
 
-    def announce(self, frame: Frame, *, ended: bool = False) -> None:
-        """Say that a call has begun, if its name is known and it was not said before.
+    __slots__ = ("_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names")
 
-        What may be an action is no call before it has `ended`.
+    def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
+        self._state, self._output, self._recorder, self._nodes = state, state.output, state.recorder, state.nodes
+        self._answers, self._actions = answers, actions
+        self._header, self._tools, self._tool_names = state.header, state.context.tools, state.tool_names
+
+    # events
+
+    def announce(self, node: OpenNode, *, ended: bool = False) -> None:
+        """Send the start of a call, if its name is known and it was not sent before.
+
+        A call that may be an action is announced when it has `ended`, an answer never.
         """
-        if frame.index >= 0 or not frame.name:
+        if node.index >= 0 or not node.name or (self._answers.enabled and self._answers.is_answer(node)):
             return
-        if not ended and self._holds_back(frame):
+        if not ended and self._hold_back(node):
             return
-        if self.known is not None and frame.name not in self.known:
-            frame.name = self._meant(frame.name)
-        frame.index = self.calls
-        self.calls += 1
-        if self.events is not None:
-            self.flush()
-            self.events.append(ToolCallStart(frame.index, frame.id, frame.name))
-            held = "".join(frame.parts or ())
+        if self._tool_names is not None and node.name not in self._tool_names:
+            node.name = self._without_namespace(node.name)
+        output = self._output
+        node.index = output.call_count
+        output.call_count += 1
+        if output.events is not None:
+            output.flush()
+            output.events.append(ToolCallStart(node.index, node.id, node.name))
+            held = "".join(node.parts or ())
             if held:
-                self.events.append(ToolCallDelta(frame.index, held))
+                output.events.append(ToolCallDelta(node.index, held))
 
-    def _holds_back(self, frame: Frame) -> bool:
-        """Is what is read no call yet, since it may be an action?"""
-        if not self._may_be_deed(frame):
+    def _hold_back(self, node: OpenNode) -> bool:
+        """Must the start of a call wait, since it may be an action?"""
+        if not self._actions.may_be_action(node):
             return False
-        frame.begun = "action" not in frame.kinds
+        node.held_back = "action" not in node.kinds
         return True
 
-    def _may_be_deed(self, frame: Frame) -> bool:
-        return self.acts is not None and self.may_act(frame)
-
-    def may_act(self, frame: Frame) -> bool:
-        """May what is being read be an action?"""
-        raise NotImplementedError
-
-    def act(self, frame: Frame, end: int) -> bool:
-        """A call is complete: take it for an action, if it is one."""
-        raise NotImplementedError
-
-    def typing(self, piece: str, *, quoted: bool) -> None:
-        """More of the text that an action types."""
-        raise NotImplementedError
-
-    def name_argument(self, frame: Frame) -> None:
-        """An argument of what may be an action begins."""
-        raise NotImplementedError
-
-    def _meant(self, name: str) -> str:
-        """The tool that a name means: `search.search`, where the tool is called as its own namespace, is `search`."""
+    def _without_namespace(self, name: str) -> str:
+        """The tool that a name means: `search`, if the tool is called as `search.search`, in its own namespace."""
         half = name[: len(name) // 2]
-        return half if self.known is not None and half in self.known and name == f"{half}.{half}" else name
+        names = self._tool_names
+        return half if names is not None and half in names and name == f"{half}.{half}" else name
 
-    def send(self, frame: Frame, text: str) -> None:
-        """More of the arguments, as JSON text. Held until the call is announced."""
-        if frame.parts is None:
-            frame.parts = []
-        frame.parts.append(text)
-        if frame.index >= 0 and self.events is not None and frame.typed is None:
-            self.events.append(ToolCallDelta(frame.index, text))
+    def _send(self, node: OpenNode, text: str) -> None:
+        """Add JSON text to the arguments. It is held until the call is announced."""
+        if node.parts is None:
+            node.parts = []
+        node.parts.append(text)
+        if node.index >= 0 and self._output.events is not None and node.partial_text is None:
+            self._output.events.append(ToolCallDelta(node.index, text))
 
     # arguments that are one JSON object
 
-    def island_piece(self, role: str, text: str) -> None:
-        """A piece of an island that is still being read."""
-        if role == "arguments":
-            frame = self.frames[-1]
-            if frame.index < 0:
-                self.announce(frame)
-            self.send(frame, text)
-            frame.sending = True
+    def add_arguments_text(self, text: str) -> None:
+        """More JSON text of the arguments arrived."""
+        node = self._nodes[-1]
+        if node.index < 0:
+            self.announce(node)
+        self._send(node, text)
+        node.sending = True
 
-    def field_arguments(self, arg: str, m: Any, g: int, base: int) -> None:
-        """The arguments as a whole: an object, a string that holds one, or null."""
-        frame, value, text = self.frames[-1], self.last, self.last_text
+    def field_arguments(self, start: int, end: int) -> None:
+        """The arguments are complete: an object, a string that holds one, or null."""
+        state = self._state
+        node, value, text = self._nodes[-1], state.last_value, state.last_text
+        if self._answers.enabled:
+            node.content_span = (start, end)
         if type(value) is not dict:
-            value, text = self._odd_arguments(frame, value, text)
-        frame.arguments = value
-        if self.events is None:
-            if frame.index < 0 and frame.name and not self._holds_back(frame):
-                frame.index = self.calls
-                self.calls += 1
-            frame.parts = [text]
-            frame.sending = False
+            value, text = self._object_of(node, value, text)
+        node.arguments = value
+        if self._output.events is None:
+            if node.index < 0 and node.name and not self._hold_back(node):
+                node.index = self._output.call_count
+                self._output.call_count += 1
+            node.parts = [text]
+            node.sending = False
             return
-        self.announce(frame)
-        if frame.sending:
-            frame.sending = False
+        self.announce(node)
+        if node.sending:
+            node.sending = False
         else:
-            self.send(frame, text)
+            self._send(node, text)
 
-    def _odd_arguments(self, frame: Frame, value: Any, text: str) -> tuple[Any, str]:
-        """Arguments that are no object: the object in a string, no arguments for null, else a problem."""
+    def _object_of(self, node: OpenNode, value: Any, text: str) -> tuple[Any, str]:
+        """The object that arguments of another type stand for; a problem of the node if there is none."""
         if isinstance(value, str):
             text = value
             try:
-                value = decode(text, self.settings.max_depth) if text.strip() else None
+                value = decode(text, self._state.context.settings.max_depth) if text.strip() else None
             except NotJsonError:
                 value = ""
         if value is None:
             return {}, "{}"
         if isinstance(value, dict):
             return cast("dict[str, Any]", value), text
-        frame.problem = f"the arguments of `{frame.name or ''}` are not a JSON object"
+        node.problem = f"the arguments of `{node.name or ''}` are not a JSON object"
         return value, text
 
     # arguments one by one
 
-    def argument_name(self, arg: str, m: Any, g: int, base: int) -> None:
+    def argument_name(self, name: str, start: int) -> None:
         """An argument begins."""
-        frame = self.frames[-1]
-        frame.key = m[g]
-        frame.key_start = base + m.start(g)
-        if frame.index < 0 and not self.header.repeated:
-            self.announce(frame)
-        if self.acts is not None:
-            self.name_argument(frame)
+        node = self._nodes[-1]
+        node.key, node.key_start = name, start
+        if node.index < 0 and not self._header.repeated:
+            self.announce(node)
+        self._actions.begin_argument(node)
 
     def value(self, piece: str, start: int, end: int) -> None:
-        """More of an argument's bare text."""
-        frame = self.frames[-1]
-        if frame.bare is None:
-            frame.bare = []
-            if frame.key is None and "tool_call" in frame.kinds:
-                frame.key = f"${len(frame.arguments or ()) + 1}"
-                self.announce(frame)
-        frame.bare.append(piece)
-        if frame.typed is not None:
-            self.typing(piece, quoted=False)
+        """More bare text of an argument arrived. An argument without a name is known by its place: `$1`."""
+        node = self._nodes[-1]
+        if self._actions.enabled and node.key is None and node.bare is None:
+            node.key, node.key_start = f"${len(node.arguments or ()) + 1}", start
+            self._actions.begin_argument(node)
+        if self._answers.enabled and self._answers.is_answer(node):
+            self._answers.add_bare(node, start, end)
+        if node.bare is None:
+            node.bare = []
+            if node.key is None and "tool_call" in node.kinds:
+                node.key = f"${len(node.arguments or ()) + 1}"
+                self.announce(node)
+        node.bare.append(piece)
+        if node.partial_text is not None:
+            self._actions.add_text(piece, quoted=False)
             return
-        events = self.events
+        events = self._output.events
         if events is None:
             return
-        if frame.sending:
-            parts: Any = frame.parts
+        if node.sending:
+            parts: Any = node.parts
             text = encode_basestring(piece)[1:-1]
             parts.append(text)
-            events.append(ToolCallDelta(frame.index, text))
+            events.append(ToolCallDelta(node.index, text))
             return
-        if frame.index < 0 or len(frame.head) == _DECIDED:
+        if node.index < 0 or len(node.head) == _DECISIVE:
             return
-        frame.head = (frame.head + piece).lstrip()[:_DECIDED]
-        self._decide(frame)
+        node.head = (node.head + piece).lstrip()[:_DECISIVE]
+        self._send_if_text(node)
 
-    def value_on(self) -> Callable[[str, int, int], None] | None:
-        """What takes more of an argument's bare text: without asking again how, where that is sent as it comes.
+    def value_receiver(self) -> Callable[[str, int, int], None] | None:
+        """What receives more bare text of the argument: a faster function than `value` if the text is sent as it is.
 
-        None where that is still open.
+        None while it is open whether the value is text.
         """
-        frame, events, sent = self.frames[-1], self.events, ToolCallDelta
-        if events is None or frame.typed is not None or self.header.answer or frame.index < 0:
+        node, events = self._nodes[-1], self._output.events
+        if events is None or node.partial_text is not None or self._answers.enabled or node.index < 0:
             return self.value
-        if frame.bare is None or not frame.sending:
-            return self.value if len(frame.head) == _DECIDED else None
-        parts: Any = frame.parts
-        keep, send, tell, index = frame.bare.append, parts.append, events.append, frame.index
+        if node.bare is None or not node.sending:
+            return self.value if len(node.head) == _DECISIVE else None
+        parts: Any = node.parts
+        keep, add_part, send, delta, index = node.bare.append, parts.append, events.append, ToolCallDelta, node.index
 
-        def more(piece: str, start: int, end: int) -> None:
+        def receive(piece: str, start: int, end: int) -> None:
             keep(piece)
             text = encode_basestring(piece)[1:-1]
-            send(text)
-            tell(sent(index, text))
+            add_part(text)
+            send(delta(index, text))
 
-        return more
+        return receive
 
-    def no_value(self) -> None:
-        """A bare value has ended; it is the empty text if nothing stood there."""
-        frame = self.frames[-1]
-        if frame.bare is None:
-            frame.bare = [""]
+    def end_value(self) -> None:
+        """A bare value has ended. It is the empty text if nothing stood there."""
+        node = self._nodes[-1]
+        if node.bare is None:
+            node.bare = [""]
 
-    def _decide(self, frame: Frame) -> None:
-        """Send an argument's bare text as a string, once it can be nothing else."""
-        if frame.head and not may_be_other_than_text(frame.head, self._types(frame), self.header.values):
-            self.send(frame, f'{self._lead(frame)}"{escape("".join(frame.bare or ()))}')
-            frame.sending = True
+    def _send_if_text(self, node: OpenNode) -> None:
+        """Send an argument's bare text as a JSON string, once it can be nothing else."""
+        if node.head and not may_be_other_than_text(node.head, self._types(node), self._header.values):
+            self._send(node, f'{self._lead(node)}"{escape("".join(node.bare or ()))}')
+            node.sending = True
 
-    def complete_text(self, frame: Frame) -> None:
-        """Add to the text of a call's arguments what is not in it yet, as of an argument that never ended."""
-        if frame.again:
-            frame.parts = [to_json(frame.arguments)[:-1]]
-        if frame.bare is not None and not frame.sending and frame.index >= 0 and frame.typed is None:
-            frame.head = "".join(frame.bare).lstrip()[:_DECIDED]
-            self._decide(frame)
+    def complete_text(self, node: OpenNode) -> None:
+        """Add to the arguments' JSON text what is still missing, as for an argument that never ended."""
+        if node.repeated:
+            node.parts = [to_json(node.arguments)[:-1]]
+        if node.bare is not None and not node.sending and node.index >= 0 and node.partial_text is None:
+            node.head = "".join(node.bare).lstrip()[:_DECISIVE]
+            self._send_if_text(node)
 
-    def field_argument(self, arg: str, m: Any, g: int, base: int) -> None:
-        """An argument is complete: its name, and its value as bare text or as an island."""
-        frame = self.frames[-1]
-        key = frame.key = frame.key or f"${len(frame.arguments or ()) + 1}"
-        if frame.bare is not None:
-            value = self._bare(frame, key, base + m.start(g))
-            text = None
+    def field_argument(self, start: int, end: int) -> None:
+        """An argument is complete: its name, and its value as bare text or as an embedded value."""
+        node = self._nodes[-1]
+        if self._answers.enabled and node.bare is None:
+            node.content_span = (start, end)
+        key = node.key = node.key or f"${len(node.arguments or ()) + 1}"
+        if node.bare is not None:
+            value, text = self._bare_value(node, key, start), None
         else:
-            value, text = self.last, self.last_text
-        if frame.arguments is None:
-            frame.arguments = {}
-            frame.keyed = True
-        elif key in frame.arguments and self.header.repeated:
-            self._again(frame, key, value)
-            return
-        elif key in frame.arguments:
-            span = (frame.key_start, base + m.start(g))
-            self.note(
-                "repeated-argument", f"the argument `{key}` is given twice; the last one is taken", span, "warning"
-            )
-        if frame.sending:
-            self.send(frame, '"')
-        elif self.events is not None:
-            self.send(frame, f"{self._lead(frame)}{text or to_json(value)}")
+            value, text = self._state.last_value, self._state.last_text
+        if node.arguments is None:
+            node.arguments = {}
+            node.keyed = True
+        if key in node.arguments and self._header.repeated:
+            self._add_to_list(node, key, value)
         else:
-            lead = ", " if frame.arguments else "{"
-            (frame.parts or self._parts(frame)).append(f"{lead}{encode_basestring(key)}: {text or to_json(value)}")
-        frame.arguments[key] = value
-        frame.key = frame.bare = None
-        frame.head = ""
-        frame.sending = False
+            if key in node.arguments:
+                message = f"the argument `{key}` is given twice; the last one is taken"
+                self._recorder.report("repeated-argument", message, (node.key_start, start), "warning")
+            self._add_argument(node, key, value, text or to_json(value) if not node.sending else None)
+        node.key = node.bare = None
+        node.head = ""
+        if self._answers.enabled and self._answers.is_answer(node):
+            self._answers.send_rest(node)
 
-    def _again(self, frame: Frame, key: str, value: Any) -> None:
-        """An argument that was given before, where all its values are a list. Nothing was sent of the call yet."""
-        if frame.again is None:
-            frame.again = set()
-        if key in frame.again:
-            frame.arguments[key].append(value)
+    def _add_argument(self, node: OpenNode, key: str, value: Any, text: str | None) -> None:
+        """Add an argument; `text` is its JSON text, or None if that was sent but for its closing quote."""
+        if text is None:
+            self._send(node, '"')
+        elif self._output.events is not None:
+            self._send(node, f"{self._lead(node)}{text}")
         else:
-            frame.arguments[key] = [frame.arguments[key], value]
-        frame.again.add(key)
-        frame.key = frame.bare = None
-        frame.head = ""
+            if node.parts is None:
+                node.parts = []
+            node.parts.append(f"{', ' if node.arguments else '{'}{encode_basestring(key)}: {text}")
+        node.arguments[key] = value
+        node.sending = False
 
-    def _parts(self, frame: Frame) -> list[str]:
-        frame.parts = []
-        return frame.parts
+    def _add_to_list(self, node: OpenNode, key: str, value: Any) -> None:
+        """Add the value of an argument that was given before. Nothing was sent of the call yet."""
+        node.repeated = node.repeated or set()
+        if key in node.repeated:
+            node.arguments[key].append(value)
+        else:
+            node.arguments[key] = [node.arguments[key], value]
+        node.repeated.add(key)
+        node.sending = False
 
-    def expects(self, key: str) -> bool:
+    def accepts(self, key: str) -> bool:
         """May the call that is being read have another argument of this name?"""
-        frame = self.frames[-1]
-        if key == frame.key or key in (frame.arguments or ()):
+        node, tools = self._nodes[-1], self._tools
+        if key == node.key or key in (node.arguments or ()):
             return False
-        if self.tools is None or frame.name is None or frame.name not in self.tools:
+        if tools is None or node.name is None or node.name not in tools:
             return True
-        properties: Any = (self.tools.schema(frame.name) or {}).get("properties")
+        properties: Any = (tools.schema(node.name) or {}).get("properties")
         return not isinstance(properties, dict) or key in properties
 
-    def _bare(self, frame: Frame, key: str, end: int) -> Any:
+    def _bare_value(self, node: OpenNode, key: str, end: int) -> Any:
         """The value of an argument that was written as bare text."""
-        parts: Any = frame.bare
+        parts: Any = node.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
-        types = self._types(frame)
-        if types == _TEXT_ONLY or frame.typed is not None or (types is None and self._may_be_deed(frame)):
-            return text  # what a field of an action takes says how its text is read
-        value = text if frame.sending else read_bare(text, types, self.header.values)
+        types = self._types(node)
+        if types == _TEXT_ONLY or node.partial_text is not None:
+            return text
+        if types is None and self._actions.may_be_action(node):
+            return text  # the field of the action decides how its text is read
+        value = text if node.sending else read_bare(text, types, self._header.values)
         if types is not None and not fits(value, types):
             kinds = " or ".join(sorted(types))
-            message = f"the argument `{key}` of `{frame.name}` should be {kinds}, and is kept as text"
-            self.note("mistyped-argument", message, (end - len(text), end), "warning")
+            message = f"the argument `{key}` of `{node.name}` should be {kinds}, and is kept as text"
+            self._recorder.report("mistyped-argument", message, (end - len(text), end), "warning")
         return value
 
-    def _types(self, frame: Frame) -> frozenset[str] | None:
-        if self.tools is None or frame.name is None or frame.key is None:
+    def _types(self, node: OpenNode) -> frozenset[str] | None:
+        if self._tools is None or node.name is None or node.key is None:
             return None
-        return self.tools.types(frame.name, frame.key)
+        return self._tools.types(node.name, node.key)
 
     def schema_view(self, role: str) -> SchemaView:
-        """What the tool's schema says of an island that begins here."""
-        frame = self.frames[-1] if self.frames else Frame()
-        key = None if role == "arguments" else frame.key
-        return schema_view_of(self.tools, frame.name, key, self.header.values)
+        """What the tool's schema says of the embedded value that begins here."""
+        node = self._nodes[-1] if self._nodes else OpenNode()
+        key = None if role == "arguments" else node.key
+        return schema_view_of(self._tools, node.name, key, self._header.values)
 
-    def _lead(self, frame: Frame) -> str:
-        """What stands before an argument's value in the JSON text."""
-        return f"{', ' if frame.arguments else '{'}{to_json(frame.key or '')}: "
+    def _lead(self, node: OpenNode) -> str:
+        """What precedes an argument's value in the JSON text."""
+        return f"{', ' if node.arguments else '{'}{to_json(node.key or '')}: "
 
-    def field_tool_name(self, arg: str, m: Any, g: int, base: int) -> None:
-        """The name of the tool, as a string."""
-        self.frames[-1].name = self.last if isinstance(self.last, str) else None
+    # names and ids
 
-    def field_id(self, arg: str, m: Any, g: int, base: int) -> None:
+    def field_tool_name(self) -> None:
+        """The name of the tool, as a string. An answer whose input stood before it can be sent now."""
+        value, node = self._state.last_value, self._nodes[-1]
+        node.name = value if isinstance(value, str) else None
+        if self._answers.enabled and node.arguments and self._answers.is_answer(node):
+            self._answers.send_rest(node)
+
+    def field_id(self) -> None:
         """The id of a call, as a string."""
-        self.frames[-1].id = self.last if isinstance(self.last, str) else None
-
-    # operations that often follow each other, as one
-
-    def begin_named(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
-        """`begin` and `name`."""
-        frame = Frame()
-        frame.kinds = arg
-        frame.start = base + m.start(g[0])
-        frame.name = m[g[1]]
-        self.frames.append(frame)
-
-    def begin_identified(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
-        """`begin`, and `begin`, `name` and `end_call_id` of its id."""
-        frame = Frame()
-        frame.kinds = arg
-        frame.start = base + m.start(g[0])
-        frame.name = m[g[2]]
-        frame.id = m.string[m.start(g[1]) : m.end(g[-1])]
-        self.frames.append(frame)
-
-    def begin_quoted(self, arg: str, m: Any, g: tuple[int, ...], base: int) -> None:
-        """`begin`, `island` and `field_tool_name`."""
-        frame = Frame()
-        frame.kinds = arg
-        frame.start = base + m.start(g[0])
-        self.last_text = text = m[g[1]]
-        self.last = frame.name = text[1:-1]
-        self.frames.append(frame)
+        value = self._state.last_value
+        self._nodes[-1].id = value if isinstance(value, str) else None
 
     # the end of a call
 
-    def end_tool_call(self, arg: str, m: Any, g: int, base: int) -> None:
+    def end_tool_call(self, end: int) -> None:
         """A call is complete."""
-        frame, end = self.frames.pop(), base + m.end(g)
-        name, arguments = frame.name, frame.arguments
-        if not name or frame.problem or self.doubt:
-            frame.problem = frame.problem or self.doubt or "a tool call has no name"
-            self.doubt = ""
-            self.unfinished(frame, end, "invalid")
+        node, recorder, output = self._nodes.pop(), self._recorder, self._output
+        name, arguments = node.name, node.arguments
+        if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
+            self._answers.end_call(node, end)
             return
-        if self.acts is not None and self.act(frame, end):
+        if not name or node.problem or recorder.ambiguity:
+            node.problem = node.problem or recorder.ambiguity or "a tool call has no name"
+            recorder.ambiguity = ""
+            self.unfinished(node, end, "invalid")
             return
-        if frame.again:
-            self.complete_text(frame)
-        if frame.index < 0:
-            self.announce(frame, ended=True)
-        if self.known is not None and name not in self.known:
-            name = self._meant(name)
+        if self._actions.enabled and self._actions.take_call(node, end):
+            return
+        if node.repeated:
+            self.complete_text(node)
+        if node.index < 0:
+            self.announce(node, ended=True)
+        if self._tool_names is not None and name not in self._tool_names:
+            name = self._without_namespace(name)
         if arguments is None:
             arguments = {}
-            self.send(frame, "{}")
-        elif frame.keyed:
-            self.send(frame, "}")
-        parts = frame.parts
-        repairs = self.take_repairs() if self.edits else ()
+            self._send(node, "{}")
+        elif node.keyed:
+            self._send(node, "}")
+        repairs = recorder.take_repairs() if recorder.edits else ()
+        output.flush()
+        call = self._call(node, name, arguments, end, "repaired" if repairs else "ok", repairs)
+        output.segments.append(call)
+        if self._tool_names is not None and name not in self._tool_names:
+            recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
+        if output.events is not None:
+            output.events.append(ToolCallEnd(node.index, call))
+        self._state.close_node(node, end)
+
+    def _call(
+        self, node: OpenNode, name: str, arguments: dict[str, Any], end: int, status: Status, repairs: tuple[Any, ...]
+    ) -> ToolCall:
+        parts = node.parts
         values: dict[str, Any] = {
             "kind": "tool_call",
             "name": name,
             "arguments": arguments,
             "arguments_text": parts[0] if parts and len(parts) == 1 else "".join(parts or ()),
-            "id": frame.id,
-            "status": "repaired" if repairs else "ok",
-            "span": (frame.start if frame.start > 0 else 0, end),
+            "id": node.id,
+            "status": status,
+            "span": (node.start if node.start > 0 else 0, end),
             "repairs": repairs,
         }
-        if self._run_model is not None:
-            self.flush()
-        call = make(ToolCall)
-        set_values(call, values)
-        set_given(call, _GIVEN)
-        set_extra(call, None)
-        set_private(call, None)
-        self.segments.append(call)
-        if self.known is not None and name not in self.known:
-            self.note("unknown-tool", f"there is no tool `{name}`", values["span"], "warning", label="called here")
-        if self.events is not None:
-            self.events.append(ToolCallEnd(frame.index, call))
-        self.safe, self.after_text, self._ended_at = end, False, frame.start
+        return construct(ToolCall, values)
+
+    def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
+        """A call, action or answer never ended (`truncated`) or cannot be read (`invalid`)."""
+        if self._answers.is_answer(node):
+            self._answers.unfinished(node, end, status)
+            return
+        if node.partial_text is not None or "action" in node.kinds:
+            self._actions.unfinished(node, end, status, self._complete_arguments(node))
+            return
+        output, recorder = self._output, self._recorder
+        output.flush()
+        self.complete_text(node)
+        recorder.lower_status(status)
+        name = node.name or ""
+        call = self._call(node, name, self._complete_arguments(node), end, status, recorder.take_repairs())
+        output.segments.append(call)
+        if status == "truncated":
+            label = "opened here, and the text ends inside it"
+            recorder.report("unclosed-call", f"the call of `{name}` never ends", call.span, label=label)
+        else:
+            message = node.problem or f"the call of `{name}` cannot be read"
+            recorder.report("invalid-call", message, call.span, helps=("the raw text is kept; nothing was guessed",))
+        output.send(ToolCallUnfinished(node.index if node.index >= 0 else output.call_count, call))
+        if node.index < 0:
+            output.call_count += 1
+        self._state.close_node(node, end)
+
+    def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
+        """The arguments of an unfinished call, as far as they are complete."""
+        found = node.arguments
+        text = "".join(node.parts or ())
+        if found is None and not node.keyed and text[:1] == "{":
+            from outspoken.json.repair import repair_region
+
+            read = repair_region(
+                text, 0, len(text), closed=False, repair_limit="notation", settings=self._state.context.settings
+            )
+            found = read[0].value if read else None
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -1,13 +1,20 @@
-"""What the operations of a step do: the binding between the automaton and the builder."""
+"""What the operations of the automaton do: each calls the part of the builder that knows what a rule means."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-from outspoken.grammar.matchers import Handlers, Operation
+from outspoken.grammar.matchers import Handlers
 from outspoken.grammar.vocabulary import FIELDS, FRAMES
 
-from .action_builder import ActionBuilder as B
+from .builder import Builder
+from .state import TokenMatch
+
+#: Called as `operation(builder, argument, match, group, base)`: the group of the match is the token of the operation,
+#: `base` the offset of the matched text in the raw text.
+Operation = Callable[[Builder, str, TokenMatch, int, int], None]
+#: An operation that does what several do; it gets the groups of all of them.
+Fold = Callable[[Builder, str, TokenMatch, tuple[int, ...], int], None]
 
 
 class Place:
@@ -30,45 +37,114 @@ class Place:
         return self._end
 
 
-def _before(operation: Operation) -> Operation:
-    """The operation for something that ended before the token of the match."""
+def _begin(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
+    b.begin(kinds, base + m.start(g))
 
-    def run(b: Any, arg: str, m: Any, g: int, base: int) -> None:
+
+def _reopen(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
+    b.blocks.reopen(kinds)
+
+
+def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    b.nodes[-1].name = m[g]
+
+
+def _call_id(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    b.nodes[-1].id = m[g]
+
+
+def _call_index(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    """The number of a call is a part of its id, and means nothing by itself."""
+
+
+def _embedded_string(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    b.set_value(m[g])
+
+
+def _before(operation: Operation) -> Operation:
+    """The operation for a node that ended before the token of the match."""
+
+    def run(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
         at = m.start(g)
         operation(b, arg, Place(at, at), 0, base)
 
     return run
 
 
-_FRAMES: dict[str, Operation] = {f"end_{name}": getattr(B, f"end_{name}") for name in FRAMES}
+#: By the kind of node, what its end does.
+_ENDS: dict[str, Operation] = {
+    "think": lambda b, _, m, g, base: b.blocks.end_think(base + m.end(g)),
+    "code": lambda b, _, m, g, base: b.blocks.end_code(base + m.end(g)),
+    "json": lambda b, _, m, g, base: b.blocks.end_json(base + m.end(g)),
+    "envelope": lambda b, _, m, g, base: b.blocks.end_envelope(base + m.end(g)),
+    "unread": lambda b, _, m, g, base: b.blocks.end_unread(base + m.end(g)),
+    "mention": lambda b, _, m, g, base: b.blocks.end_mention(base + m.end(g)),
+    "payload": lambda b, _, m, g, base: b.blocks.end_payload(base + m.end(g)),
+    "call_id": lambda b, _, m, g, base: b.blocks.end_call_id(base + m.end(g)),
+    "tool_call": lambda b, _, m, g, base: b.calls.end_tool_call(base + m.end(g)),
+    "answer": lambda b, _, m, g, base: b.answers.end_answer(base + m.end(g)),
+    "invented": lambda b, _, m, g, base: b.answers.end_invented(base + m.end(g)),
+    "action": lambda b, _, m, g, base: b.actions.end_action(base + m.end(g)),
+    "quoted": lambda b, _, m, g, base: b.actions.end_quoted(base + m.end(g)),
+}
+
+#: By the name of a field rule, what its end does with the value that was read.
+_FIELDS: dict[str, Operation] = {
+    "tool_name": lambda b, _, m, g, base: b.calls.field_tool_name(),
+    "arguments": lambda b, _, m, g, base: b.calls.field_arguments(base + m.start(g), base + m.end(g)),
+    "argument": lambda b, _, m, g, base: b.calls.field_argument(base + m.start(g), base + m.end(g)),
+    "id": lambda b, _, m, g, base: b.calls.field_id(),
+    "content": lambda b, _, m, g, base: b.blocks.field_content(base + m.start(g), base + m.end(g)),
+    "needs_more_work": lambda b, _, m, g, base: b.blocks.field_needs_more_work(),
+    "odd": lambda b, _, m, g, base: b.blocks.field_odd(base + m.end(g)),
+}
 
 _BY_NAME: dict[str, Operation] = {
-    "begin": B.begin,
-    "drop": B.drop,
-    "supply": B.supply,
-    "markup": B.markup,
-    "reopen": B.reopen,
-    "before_reopen": B.reopen,
-    "island": B.island,
-    "token_TOOL_NAME": B.name,
-    "token_ACTION_NAME": B.name,
-    "token_PAYLOAD_NAME": B.name,
-    "token_ARG_NAME": B.argument_name,
-    "token_CALL_ID": B.call_id,
-    "token_CALL_INDEX": B.call_index,
-    **{f"field_{name}": getattr(B, f"field_{name}") for name in FIELDS},
-    **_FRAMES,
-    **{f"before_{name}": _before(operation) for name, operation in _FRAMES.items()},
+    "begin": _begin,
+    "drop": lambda b, _, m, g, base: b.blocks.drop(),
+    "supply": lambda b, marker, m, g, base: b.recorder.insert_marker(marker, base + m.start(g)),
+    "markup": lambda b, _, m, g, base: b.blocks.markup(),
+    "reopen": _reopen,
+    "before_reopen": _reopen,
+    "island": _embedded_string,
+    "token_TOOL_NAME": _name,
+    "token_ACTION_NAME": _name,
+    "token_PAYLOAD_NAME": _name,
+    "token_ARG_NAME": lambda b, _, m, g, base: b.calls.argument_name(m[g], base + m.start(g)),
+    "token_CALL_ID": _call_id,
+    "token_CALL_INDEX": _call_index,
+    **{f"field_{name}": _FIELDS[name] for name in FIELDS},
+    **{f"end_{name}": _ENDS[name] for name in FRAMES},
+    **{f"before_end_{name}": _before(_ENDS[name]) for name in FRAMES},
 }
 
 #: What receives the pieces of a free text: called as `function(builder, piece, start, end)`.
-FREE: dict[str, Any] = {"TEXT": B.text, "CODE": B.code, "REASONING": B.reasoning, "ARG_VALUE": B.value}
+FREE: dict[str, Callable[[Builder, str, int, int], None]] = {
+    "TEXT": Builder.text,
+    "CODE": Builder.code,
+    "REASONING": Builder.reasoning,
+    "ARG_VALUE": Builder.value,
+}
 
-#: Operations that often follow each other, and the one that does what they do; its group is a tuple of theirs.
-_FOLDS: tuple[tuple[tuple[Operation, ...], Any], ...] = (
-    ((B.begin, B.begin, B.name, B.call_index, B.end_call_id), B.begin_identified),
-    ((B.begin, B.name), B.begin_named),
-    ((B.begin, B.island, B.field_tool_name), B.begin_quoted),
+
+def _begin_identified(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
+    id = b.source.slice(base + m.start(g[1]), base + m.end(g[-1]))
+    b.begin_identified(kinds, base + m.start(g[0]), m[g[2]], id)
+
+
+def _begin_named(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
+    b.begin_named(kinds, base + m.start(g[0]), m[g[1]])
+
+
+def _begin_quoted(b: Builder, kinds: str, m: TokenMatch, g: tuple[int, ...], base: int) -> None:
+    b.begin_named(kinds, base + m.start(g[0]), b.set_value(m[g[1]]))
+
+
+#: Sequences of operations that occur often, and the one that does what they do.
+_FOLDS: tuple[tuple[tuple[Operation, ...], Fold], ...] = (
+    ((_begin, _begin, _name, _call_index, _ENDS["call_id"]), _begin_identified),
+    ((_begin, _name), _begin_named),
+    ((_begin, _embedded_string, _FIELDS["tool_name"]), _begin_quoted),
 )
 
 HANDLERS = Handlers(_BY_NAME, _FOLDS)

@@ -1,4 +1,4 @@
-"""What a builder holds of what is being read, until it ends."""
+"""A node of the reply that is still being read: a call, an action, a payload, a block."""
 
 from __future__ import annotations
 
@@ -8,35 +8,44 @@ if TYPE_CHECKING:
     from outspoken.json.partial_string import PartialString
 
 
-class Frame:
-    """What is being read: a call, an action, a block. Its fields are filled as they come."""
+class OpenNode:
+    """What is known of a node before it ends. Its fields are filled in the order of the text.
+
+    `kinds` are the grammar rules that it may become, separated by blanks. `start` is its offset in the raw text.
+    The defaults are class attributes, so that making a node costs little.
+    """
 
     start = 0
     kinds = ""
     name: str | None = None
     id: str | None = None
-    #: the value of the whole arguments, or of each argument so far, and their JSON text in pieces
+    #: the value of the arguments: of all of them, or of those that are complete
     arguments: Any = None
+    #: the JSON text of the arguments so far, in pieces
     parts: list[str] | None = None
-    #: the argument that is being read: its name, its bare text in pieces, whether that is sent as a string already
+    #: the argument that is being read: its name, where that stands, its bare text in pieces, the beginning of that
     key: str | None = None
     key_start = 0
     bare: list[str] | None = None
     head = ""
+    #: the argument's text is passed on as a JSON string while it arrives
     sending = False
-    #: the arguments come one by one, so that their object is closed when the call is
+    #: the arguments come one by one, so that the end of the call closes their object
     keyed = False
-    #: the arguments that were given more than once, where that makes a list
-    again: set[str] | None = None
-    #: a call that was announced: its number
+    #: the arguments that were given more than once, in formats where that makes a list
+    repeated: set[str] | None = None
+    #: the number of a call whose start was sent; -1 for any other
     index = -1
-    #: a call that may be an action, and so is not announced, of which an argument was begun
-    begun = False
+    #: an argument was read of a call that may be an action, whose start is therefore not sent
+    held_back = False
     problem = ""
     content: str | None = None
     content_span: tuple[int, int] = (0, 0)
-    more: bool | None = None
-    #: the text that an action types or an answer says, as far as it came
-    typed: PartialString | None = None
-    #: where the arguments begin, if their places count
+    needs_more_work: bool | None = None
+    #: the text that an action types, or that an answer says, as far as it arrived
+    partial_text: PartialString | None = None
+    #: the offsets of the arguments by name, where diagnostics need them
     places: dict[str, int] | None = None
+
+    def __init__(self, kinds: str = "", start: int = 0, name: str | None = None) -> None:
+        self.kinds, self.start, self.name = kinds, start, name

@@ -1,61 +1,66 @@
-"""What a builder writes down beside the segments: repairs, diagnostics, and how bad it all is."""
+"""The diagnostics and repairs of a response, and its status."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from outspoken.grammar.header import Header
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Repair
-from outspoken.results.edits import Edit, RepairLimit
+from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
-from .embedded_actions import ReadEmbedded
+from .source import Source
 
 
-class Bookkeeper:
-    """Keeps repairs and diagnostics."""
+class Recorder:
+    """Collects diagnostics and repairs.
 
-    header: Header
-    #: the raw text between two offsets, from the machine
-    slice: Callable[[int, int], str]
-    #: reads the actions that a JSON string holds
-    read_embedded: ReadEmbedded
-    status: Status = "ok"
-    #: how much may be repaired
-    repair_limit: RepairLimit = "none"
-    #: why what is read now counts as unreadable, although it was read
-    doubt = ""
-    doubted = False
-    #: an offset, its line, and where that line begins: the first that is known, and the last one that was asked for
-    _first = _known = (0, 1, 0)
+    `edits` are the changes that belong to the node that ends next; `repairs` are all changes that belong to a node.
+    `ambiguity` says why the call that ends next has two readings, or is empty; `was_ambiguous` stays true after that.
+    """
 
-    def __init__(self) -> None:
-        self.notes: list[PendingDiagnostic] = []
-        #: the changes that belong to what ends next, and all that belong to something
+    __slots__ = (
+        "diagnostics", "edits", "repairs", "status", "ambiguity", "was_ambiguous", "_format", "_source",
+        "_first", "_last",
+    )  # fmt: skip
+
+    def __init__(self, format: str, source: Source) -> None:
+        self._format, self._source = format, source
+        self.diagnostics: list[PendingDiagnostic] = []
         self.edits: list[Edit] = []
         self.repairs: list[Repair] = []
+        self.status: Status = "ok"
+        self.ambiguity = ""
+        self.was_ambiguous = False
+        #: an offset, its line, and where that line begins: the first that is known, and the last that was asked for
+        self._first = self._last = (0, 1, 0)
 
-    def note(self, code: str, message: str, span: tuple[int, int], severity: str = "error", **more: Any) -> None:
-        """Remember a diagnostic."""
-        self.notes.append(
-            PendingDiagnostic(code, message, (max(span[0], 0), max(span[1], 0)), severity, self.header.format, **more)
-        )
+    def report(
+        self,
+        code: str,
+        message: str,
+        span: tuple[int, int],
+        severity: str = "error",
+        *,
+        label: str = "",
+        notes: tuple[str, ...] = (),
+        helps: tuple[str, ...] = (),
+    ) -> None:
+        """Add a diagnostic. What the prompt holds of `span` is left out."""
+        span = (max(span[0], 0), max(span[1], 0))
+        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label, notes, helps))
 
-    def worsen(self, status: Status) -> None:
-        """The reply is no better than this."""
+    def lower_status(self, status: Status) -> None:
+        """Take over a status if it is worse than the present one."""
         if STATUSES.index(status) > STATUSES.index(self.status):
             self.status = status
 
-    def supply(self, arg: str, m: Any, g: int, base: int) -> None:
-        """A marker was missing here."""
-        at = max(base + m.start(g), 0)
-        self.edits.append(Edit(at, at, arg, "missing-marker", "markup"))
+    def insert_marker(self, marker: str, at: int) -> None:
+        """Record that a marker was missing at an offset."""
+        at = max(at, 0)
+        self.edits.append(Edit(at, at, marker, "missing-marker", "markup"))
 
     def take_repairs(self) -> tuple[Repair, ...]:
-        """The changes since the last segment, which belong to the one that ends now."""
+        """The changes since the last call, in the order of the text. They belong to the node that ends now."""
         if not self.edits:
             return ()
         made = tuple([self._repair(edit) for edit in sorted(self.edits, key=lambda e: e[:2])])
@@ -68,32 +73,40 @@ class Bookkeeper:
         for first, *others in alike.values():
             label = "missing here" if not first.before else "read otherwise" if first.after else "dropped"
             more = f"{len(others)} more of this kind in the same segment"
-            self.note(
+            self.report(
                 first.code, describe_repair(first), first.span, "warning", label=label, notes=(more,) if others else ()
             )
-        self.worsen("repaired")
+        self.lower_status("repaired")
         return made
 
     def _repair(self, edit: Edit) -> Repair:
         start, end = max(edit.start, 0), max(edit.end, 0)
         line, column = self._place(start)
         values = {"code": edit.code, "rung": edit.level, "span": (start, end), "path": edit.path}
-        before = self.slice(start, end)
+        before = self._source.slice(start, end)
         return construct(Repair, {**values, "before": before, "after": edit.after, "line": line, "column": column})
-
-    def counts_from(self, other: Bookkeeper, offset: int) -> None:
-        """Count lines from an offset on, as another one does that has the text before it."""
-        other._place(max(offset, 0))
-        self._first = self._known = other._known
 
     def _place(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, counted on from the last one that was asked for."""
-        at, line, begun = self._known
+        at, line, begun = self._last
         if offset < at:
             at, line, begun = self._first
-        passed = self.slice(at, offset)
+        passed = self._source.slice(at, offset)
         breaks = passed.count("\n")
         if breaks:
             begun = at + passed.rindex("\n") + 1
-        self._known = (offset, line + breaks, begun)
+        self._last = (offset, line + breaks, begun)
         return line + breaks, offset - begun + 1
+
+    def fork(self, start: int, format: str, source: Source) -> Recorder:
+        """An empty recorder for the text from an offset on, which knows the line of that offset."""
+        made = Recorder(format, source)
+        self._place(max(start, 0))
+        made._first = made._last = self._last
+        return made
+
+    def absorb(self, other: Recorder) -> None:
+        """Take over the diagnostics, repairs and status of a fork."""
+        self.diagnostics += other.diagnostics
+        self.repairs += other.repairs
+        self.lower_status(other.status)

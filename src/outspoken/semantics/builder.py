@@ -1,0 +1,165 @@
+"""The builder: it makes typed segments and events of what the parser reads.
+
+What a rule or terminal of the grammars' vocabulary means is in the parts of the builder, and nowhere else:
+`blocks` (reasoning, code, JSON values, envelopes, payloads), `calls`, `answers`, `actions`. They share a `ReplyState`.
+The parser passes free text to `text`, `reasoning`, `code` and `value`, in pieces with their offsets, and carries out
+the operations of the automaton (see `handlers`). All spans and places are offsets in the raw text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from outspoken.grammar.header import Header
+from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
+from outspoken.results.replies import ToolCall
+
+from .action_builder import ActionBuilder
+from .answer_builder import AnswerBuilder
+from .block_builder import BlockBuilder
+from .call_builder import CallBuilder
+from .open_node import OpenNode
+from .state import Context, ReplyState
+
+#: What the end of a text may hold besides open markup without being lost text.
+_CLOSERS = " \t\r\n]},"
+
+_B = TypeVar("_B", bound="Builder")
+
+
+class Builder:
+    """Makes the segments of one response, or of a part of it that is read tentatively (see `fork`)."""
+
+    def __init__(self, state: ReplyState) -> None:
+        self.state = state
+        self.context, self.header = state.context, state.header
+        self.source, self.recorder, self.output, self.nodes = state.source, state.recorder, state.output, state.nodes
+        self.blocks = BlockBuilder(state)
+        self.answers = AnswerBuilder(state)
+        self.actions = ActionBuilder(state)
+        self.calls = CallBuilder(state, self.answers, self.actions)
+
+    @classmethod
+    def new(cls: type[_B], context: Context, events: list[Event] | None) -> _B:
+        """A builder for a response. `events` receives the events, unless it is None."""
+        return cls(ReplyState.new(context, events))
+
+    # free text
+
+    def text(self, piece: str, start: int, end: int) -> None:
+        """More text for the user."""
+        self.output.text(piece, start, end)
+
+    def reasoning(self, piece: str, start: int, end: int) -> None:
+        """More reasoning."""
+        self.output.reasoning(piece, start, end)
+
+    def code(self, piece: str, start: int, end: int) -> None:
+        """More of a code sample, which is text together with its fence."""
+        self.output.show(end)
+
+    def value(self, piece: str, start: int, end: int) -> None:
+        """More of an argument's bare text."""
+        self.calls.value(piece, start, end)
+
+    # nodes
+
+    def begin(self, kinds: str, start: int) -> None:
+        """A node begins that may become one of several kinds."""
+        self.nodes.append(OpenNode(kinds, start))
+        if kinds == "answer":
+            self.output.after_text = False
+
+    def begin_named(self, kinds: str, start: int, name: str) -> None:
+        """A node begins, and its name is read."""
+        self.nodes.append(OpenNode(kinds, start, name))
+
+    def begin_identified(self, kinds: str, start: int, name: str, id: str) -> None:
+        """A node begins, and its id is read, of which the name is a part."""
+        node = OpenNode(kinds, start, name)
+        node.id = id
+        self.nodes.append(node)
+
+    def set_value(self, text: str) -> str:
+        """A JSON string without escapes was read. Returns its value."""
+        self.state.last_text = text
+        self.state.last_value = value = text[1:-1]
+        return value
+
+    # the end of the text
+
+    def cut(self, end: int) -> None:
+        """The text ends inside a node: report it, and keep what was read of it."""
+        self.answers.announce_all()
+        nodes = self.nodes.copy()
+        self.nodes.clear()
+        output, recorder = self.output, self.recorder
+        if output.thoughts:
+            output.flush()
+        call = next((n for n in reversed(nodes) if n.index >= 0 or (n.name and n.kinds == "tool_call")), None)
+        call = call or next((n for n in nodes if self.actions.is_started(n)), None)
+        if call is not None:
+            self.calls.unfinished(call, end, "truncated")
+            return
+        recorder.edits.clear()
+        first, start = nodes[0] if nodes else None, max(output.consumed, 0)
+        if first is not None and first.kinds == "think":
+            output.flush("truncated")
+            recorder.lower_status("truncated")
+            message, label = "the reasoning is never closed", "opened here, and the text ends inside it"
+            recorder.report("unclosed-reasoning", message, (first.start, end), "warning", label=label)
+            output.consumed = end
+        elif first is not None and first.kinds == "code" and (output.after_text or output.consumed <= first.start):
+            output.show(end)
+        elif self.source.slice(start, end).strip(_CLOSERS):
+            recorder.lower_status("truncated")
+            if first is not None and start > first.start:
+                message = "the text ends inside markup of which a part was read"
+            else:
+                output.show(end)
+                message = "the text ends inside markup, which is kept as text"
+            recorder.report("unclosed-markup", message, (start, end))
+        else:
+            message = "the text ends before the section of calls does"
+            recorder.report("unclosed-section", message, (end, end), "warning")
+
+    @property
+    def first_start(self) -> int | None:
+        """Where the first segment starts, or an answer that is still arriving; None if there is neither yet."""
+        found = self.output.first_start
+        return found if found is not None else self.answers.first_start
+
+    # what the prompt ended with
+
+    @property
+    def is_empty(self) -> bool:
+        """Was nothing read but markup and the beginning of nodes?"""
+        recorder = self.recorder
+        return self.output.is_empty and not (recorder.diagnostics or recorder.edits or recorder.repairs)
+
+    def discard_prompt(self) -> None:
+        """Remove what ended within the prompt: it is no part of the response. What is open stays open."""
+        output, recorder = self.output, self.recorder
+        ended = sum([type(s) is ToolCall for s in output.segments])
+        output.segments.clear()
+        recorder.diagnostics.clear()
+        recorder.status = "ok"
+        output.outcome = type(output.outcome)()
+        output.call_count -= ended
+        for node in self.nodes:
+            node.index -= ended if node.index >= 0 else 0
+        events: Any = output.events or []
+        last = max([i for i, e in enumerate(events) if type(e) not in (ToolCallStart, ToolCallDelta)], default=-1)
+        del events[: last + 1]
+        for event in events:
+            event.index -= ended
+
+    # forks
+
+    def fork(self, start: int, header: Header | None = None) -> Builder:
+        """A builder for reading the text from an offset on tentatively, in this format or that of a header."""
+        return Builder(self.state.fork(start, header or self.header))
+
+    def absorb(self, other: Builder) -> None:
+        """Take over what a fork read, apart from its open nodes and its events."""
+        self.state.absorb(other.state)

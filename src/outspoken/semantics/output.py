@@ -1,0 +1,215 @@
+"""The segments and events of a response as far as it is read, and the run of text or reasoning that is still open."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+from outspoken.results.construct import construct
+from outspoken.results.events import Event, ReasoningDelta, ReasoningEnd, TextDelta
+from outspoken.results.replies import Reasoning, Status, Text
+
+from .source import Source
+
+_O = TypeVar("_O", bound="Output")
+
+
+class Outcome:
+    """What a response says of itself: that it is an envelope, the envelope's content, whether it wants another turn.
+
+    `answered` says that a call answered the user.
+    """
+
+    __slots__ = ("envelope", "envelope_content", "needs_more_work", "answered")
+
+    def __init__(self) -> None:
+        self.envelope = self.answered = False
+        self.envelope_content: str | None = None
+        self.needs_more_work: bool | None = None
+
+    def add_content(self, content: str | None) -> None:
+        """Append to the content of the envelope."""
+        if content is not None:
+            self.envelope_content = (self.envelope_content or "") + content
+
+    def absorb(self, other: Outcome) -> None:
+        """Add what a later part of the response says."""
+        self.envelope = self.envelope or other.envelope
+        self.add_content(other.envelope_content)
+        self.answered = self.answered or other.answered
+        if other.needs_more_work is not None:
+            self.needs_more_work = other.needs_more_work
+
+
+class Position(NamedTuple):
+    """How far a text was read; see `Output` for the fields."""
+
+    consumed: int
+    after_text: bool
+    node_start: int
+    call_count: int
+    action_count: int
+
+
+class Output:
+    """Collects segments, and events where the caller wants them.
+
+    `consumed` is the offset up to which all text belongs to a segment or to markup. `after_text` is true if what
+    ended there was text, so that white space behind it is text, too. `node_start` is the offset of the node that ended
+    last. `call_count` and `action_count` number the calls and actions of the response.
+    """
+
+    __slots__ = (
+        "segments", "events", "outcome", "thoughts", "consumed", "after_text", "node_start", "call_count",
+        "action_count", "run_model", "_run", "_run_start", "_run_end", "_source", "_trims",
+    )  # fmt: skip
+
+    def __init__(self, source: Source, *, trims: bool, events: list[Event] | None) -> None:
+        self._source, self._trims = source, trims
+        self.events = events
+        self.segments: list[Any] = []
+        self.outcome = Outcome()
+        #: reasoning that was written as JSON strings of an object of which nothing else was read yet
+        self.thoughts: list[Reasoning] = []
+        self.consumed = self.node_start = self.call_count = self.action_count = 0
+        self.after_text = True
+        self.run_model: type[Text] | type[Reasoning] | None = None
+        self._run: list[str] = []
+        self._run_start = self._run_end = 0
+
+    # text and reasoning
+
+    def text(self, piece: str, start: int, end: int) -> None:
+        """Add text for the user."""
+        if start < 0:
+            piece, start = piece[-start:], 0
+        if not piece:
+            return
+        if self.run_model is not Text or start != self._run_end:
+            self.flush()
+            self.run_model, self._run_start = Text, start
+        self._run.append(piece)
+        self._run_end = self.consumed = end
+        self.after_text = True
+        if self.events is not None:
+            self.events.append(TextDelta(piece))
+
+    def reasoning(self, piece: str, start: int, end: int) -> None:
+        """Add reasoning."""
+        if start < 0:
+            piece, start = piece[-start:], 0
+        if not piece:
+            return
+        if self.run_model is not Reasoning:
+            self.flush()
+            self.run_model, self._run_start = Reasoning, start
+        self._run.append(piece)
+        self._run_end = self.consumed = end
+        if self.events is not None:
+            self.events.append(ReasoningDelta(piece))
+
+    def show(self, end: int) -> None:
+        """Make everything between `consumed` and an offset text, apart from white space behind markup."""
+        start = max(self.consumed, 0)
+        if start >= end:
+            return
+        piece = self._source.slice(start, end)
+        if not self.after_text and self._trims:
+            start = end - len(piece := piece.lstrip())
+        self.text(piece, start, end)
+
+    def flush(self, status: Status = "ok") -> None:
+        """End the open run of text or reasoning, and add it to the segments."""
+        model = self.run_model
+        if model is not None:
+            values: dict[str, Any] = {
+                "kind": "text" if model is Text else "reasoning",
+                "text": "".join(self._run),
+                "span": (self._run_start, self._run_end),
+            }
+            if model is Reasoning:
+                values["status"] = status
+                if self.events is not None:
+                    self.events.append(ReasoningEnd())
+            self.segments.append(construct(model, values))
+            self._run = []
+            self.run_model = None
+        if self.thoughts:
+            self._add_thoughts()
+
+    def _add_thoughts(self) -> None:
+        for thought in self.thoughts:
+            self.segments.append(thought)
+            self.consumed, self.after_text = max(self.consumed, thought.span[1]), False
+            self.send(ReasoningDelta(thought.text), ReasoningEnd())
+        self.thoughts = []
+
+    def extend(self, segments: list[Any]) -> None:
+        """Add segments of a fork. Text at their beginning continues the open run of text."""
+        for segment in segments:
+            if (
+                type(segment) is Text
+                and self.run_model in (Text, None)
+                and (not self._run or self._run_end == segment.span[0])
+            ):
+                if not self._run:
+                    self.run_model, self._run_start = Text, segment.span[0]
+                self._run.append(segment.text)
+                self._run_end = segment.span[1]
+            else:
+                self.flush()
+                self.segments.append(segment)
+
+    @property
+    def first_start(self) -> int | None:
+        """Where the first segment starts; None if there is none yet."""
+        if self.segments:
+            return self.segments[0].span[0]
+        return self._run_start if self.run_model is not None else None
+
+    # events
+
+    def send(self, *events: Event) -> None:
+        """Add events, if the caller wants them."""
+        if self.events is not None:
+            self.events += events
+
+    # position
+
+    def end_node(self, start: int, end: int) -> None:
+        """A node between two offsets was read."""
+        self.consumed, self.after_text, self.node_start = end, False, start
+
+    # forks
+
+    def fork(self: _O, start: int, source: Source, *, trims: bool) -> _O:
+        """An empty output for the text from an offset on, which goes on counting calls and actions."""
+        made = type(self)(source, trims=trims, events=None if self.events is None else [])
+        made.call_count, made.action_count = self.call_count, self.action_count
+        made.consumed = start
+        return made
+
+    def absorb(self, other: Output) -> None:
+        """Take over all that a fork read, apart from its events."""
+        other.flush()
+        last = self.segments[-1].span[1] if self.segments else 0
+        self.extend(other.segments)
+        if any(segment.span[0] < last for segment in other.segments):  # content of an envelope that was read before
+            self.flush()
+            self.segments.sort(key=lambda segment: segment.span[0])
+        self.outcome.absorb(other.outcome)
+        self.call_count, self.action_count = other.call_count, other.action_count
+        self.consumed, self.after_text = other.consumed, other.after_text
+
+    @property
+    def position(self) -> Position:
+        """How far the text was read."""
+        return Position(self.consumed, self.after_text, self.node_start, self.call_count, self.action_count)
+
+    @position.setter
+    def position(self, position: Position) -> None:
+        self.consumed, self.after_text, self.node_start, self.call_count, self.action_count = position
+
+    @property
+    def is_empty(self) -> bool:
+        """Was nothing read but markup?"""
+        return not (self.segments or self.thoughts or self._run or self.events)
