@@ -120,12 +120,7 @@ class Sampler:
 
     def _outside(self, items: Any) -> str:
         """A character that is in none of the items of a set."""
-        barred = [item for item in items if item[0] is not c.CATEGORY]
-        chars = [char for char in _ANY if not any(_holds(item, char) for item in barred)]
-        for op, value in items:
-            if op is c.CATEGORY:
-                chars = [char for char in chars if not _is_of(value, char)]
-        return self._random.choice(chars)
+        return self._random.choice(_outside(tuple(items)))
 
     def _branch(self, value: Any, fold: bool) -> str:
         number = self._numbers[id(value)]
@@ -150,6 +145,16 @@ class Sampler:
         often = low + (self._random.choice(_OFTEN) if most == 1 and high != 1 else self._random.randint(0, high - low))
         often = often if high is c.MAXREPEAT else min(often, high)
         return "".join([self._sequence(body, fold) for _ in range(often)])
+
+
+@cache
+def _outside(items: tuple[tuple[Any, Any], ...]) -> list[str]:
+    barred = [item for item in items if item[0] is not c.CATEGORY]
+    chars = [char for char in _ANY if not any(_holds(item, char) for item in barred)]
+    for op, value in items:
+        if op is c.CATEGORY:
+            chars = [char for char in chars if not _is_of(value, char)]
+    return chars
 
 
 def _holds(item: tuple[Any, Any], char: str) -> bool:
