@@ -1,1 +1,1 @@
-"""Room."""
+"""The command `outspoken`. Nothing imports it. May import every room."""

@@ -1,1 +1,4 @@
-"""Room."""
+"""Which format a text is in: parsers of all formats that may begin at a marker, side by side.
+
+`parsing` uses it for `format="auto"`. May import the rooms from `results` to `engine`.
+"""
