@@ -61,9 +61,7 @@ def looks_ahead(format_: str) -> bool:
 
     Then not all that the rules admit behind it is ever read, and it takes more seeds to write what is.
     """
-    home = registry.automaton(format_).home
-    openers = [step.terminal for step in (home.free.target if home.free else home).markers]
-    return max(look_ahead(terminal.regex) for terminal in openers) > FAR
+    return max(look_ahead(step.terminal.regex) for step in registry.automaton(format_).top_level_markers) > FAR
 
 
 def look_ahead(pattern: str) -> int:

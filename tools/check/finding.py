@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from outspoken import Diagnostic
 from outspoken.results.diagnostics import Severity
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from tools.checkout import Checkout
 
 Span = tuple[int, int]
@@ -50,8 +50,8 @@ class Page:
         explanation: str = "",
     ) -> Finding:
         """Something that is found at a place of the file."""
-        note = Note(code, message, span, severity, self.shown, label, tuple(notes), tuple(helps))
-        return Finding(placed([note], self.text)[0], explanation)
+        note = PendingDiagnostic(code, message, span, severity, self.shown, label, tuple(notes), tuple(helps))
+        return Finding(place_diagnostics([note], self.text)[0], explanation)
 
     def line(self, number: int) -> Span:
         """The span of a line, counted from 1, without its end; of the first one for 0."""

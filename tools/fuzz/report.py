@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from tools.checkout import Checkout
 
 from .invariants import How
@@ -59,7 +59,7 @@ class Finding:
         given: Mapping[str, object] = {"format": self.how.format, **self.how.options, "finish_reason": self.how.reason}
         read = ", ".join([f"{key}={value!r}" for key, value in given.items() if value is not None])
         message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}..."
-        note = Note(
+        note = PendingDiagnostic(
             f"fuzz-{self.kind}",
             TITLES[self.kind],
             (0, len(self.text)),
@@ -68,7 +68,7 @@ class Finding:
             notes=(message, f"the text is {self.text!r}, read with {read}"),
             helps=(f"`{self.command}` finds it again",),
         )
-        return placed([note], self.text)[0].frame()
+        return place_diagnostics([note], self.text)[0].frame()
 
 
 def save(checkout: Checkout, finding: Finding) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from outspoken import Reply
 from outspoken.grammar.vocabulary import JSON_FIRST
-from outspoken.results.pending_diagnostics import Note, placed
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
 from .configs import described
 from .trace import Step
@@ -18,7 +18,7 @@ _MOST = 8
 
 def refusals(log: list[Step], reply: Reply) -> list[str]:
     """The places where a grammar refused the text, and those that no format reads, each drawn."""
-    notes: list[Note] = []
+    notes: list[PendingDiagnostic] = []
     begun = 0
     for number, step in enumerate(log):
         if step.kind == "read":
@@ -27,10 +27,10 @@ def refusals(log: list[Step], reply: Reply) -> list[str]:
             notes.append(_refused(step, _outcome(log, number + 1), begun, reply.raw))
         elif step.kind == "tried":
             notes.append(_tried(step))
-    return [diagnostic.frame() for diagnostic in placed(notes, reply.raw)]
+    return [diagnostic.frame() for diagnostic in place_diagnostics(notes, reply.raw)]
 
 
-def _refused(step: Step, outcome: str, begun: int, raw: str) -> Note:
+def _refused(step: Step, outcome: str, begun: int, raw: str) -> PendingDiagnostic:
     """A place that was refused; the last token before it ended at `begun`."""
     config, island = step.config, step.transition
     if island is not None:
@@ -41,14 +41,14 @@ def _refused(step: Step, outcome: str, begun: int, raw: str) -> Note:
         message = "the grammar has no place for what stands here"
     wrong = _json_error(raw, begun) if island is not None and island.terminal.short in JSON_FIRST else ""
     notes = [wrong or _expected(step), *([outcome] if outcome else [])]
-    return Note("refused", message, _span(step, raw), "note", _format(step), "refused here", tuple(notes))
+    return PendingDiagnostic("refused", message, _span(step, raw), "note", _format(step), "refused here", tuple(notes))
 
 
-def _tried(step: Step) -> Note:
+def _tried(step: Step) -> PendingDiagnostic:
     notes = [f"{trial.name}: {_why(trial.log)}" for trial in step.trials] or ["too much was tried before this"]
     span = max(step.start, 0), max(step.start + 1, 1)
     message = "a marker stands here, and no format reads on from it"
-    return Note("unclaimed", message, span, "note", None, "", tuple(notes))
+    return PendingDiagnostic("unclaimed", message, span, "note", None, "", tuple(notes))
 
 
 def _why(log: list[Step]) -> str:
