@@ -56,7 +56,7 @@ def test_a_cache_holds_a_thousand_if_nothing_is_said() -> None:
 
 @pytest.mark.parametrize("size", [-1, 1.5, True, None])
 def test_a_size_is_a_whole_number(size: Any) -> None:
-    with pytest.raises(ValueError, match="expected a whole number from 0 on"):
+    with pytest.raises(ValueError, match="expected an integer of at least 0"):
         ResponseCache(size)
 
 

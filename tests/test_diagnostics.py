@@ -81,18 +81,18 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     "stray-marker": (
         "qwen3_coder",
         "<tool_call>" + QWEN,
-        "qwen3_coder:1:1 stray-marker: the marker `<tool_call>` has no place here, and was dropped",
+        "qwen3_coder:1:1 stray-marker: the marker `<tool_call>` is not allowed here and was dropped",
     ),
     "stray-text": (
         "qwen3_coder",
         QWEN.replace("<function", "so<function"),
-        "qwen3_coder:1:12 stray-text: `so` stands between markers, and was dropped",
+        "qwen3_coder:1:12 stray-text: `so` is between markers and was dropped",
     ),
     "foreign-notation": (
         "qwen3_coder",
         '<tool_call><function=f>{"a": 1}</function></tool_call>',
         "qwen3_coder:1:1 foreign-notation: "
-        "the call that `<tool_call>` opens is not written as the format writes calls, but can be read",
+        "the call that starts with `<tool_call>` is in another notation than the format's",
     ),
     "trailing-comma": (
         "hermes",

@@ -57,7 +57,7 @@ def test_a_limit_is_at_least_one(name: str, value: int) -> None:
     wrong: dict[str, Any] = {name: value}
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         Settings(**wrong)
-    assert str(caught.value) == f"`Settings.{name}` is {value}; expected a whole number from 1 on"
+    assert str(caught.value) == f"`Settings.{name}` is {value}; expected an integer of at least 1"
     right: dict[str, Any] = {name: 1}
     assert getattr(Settings(**right), name) == 1
 
@@ -76,7 +76,7 @@ def test_a_text_over_the_limit_is_read_up_to_it(format_: str) -> None:
     with pytest.raises(LimitError) as caught:
         parse(text, format_, settings=Settings(max_chars=1500))
     error = caught.value
-    assert str(error) == "the response is longer than 1,500 characters, the limit that `Settings.max_chars` sets"
+    assert str(error) == "the response is longer than 1,500 characters, the limit set by `Settings.max_chars`"
     assert error.limit == 1500
     assert error.reply == parse(text[:1500], format_)
     assert [call.arguments for call in error.reply.tool_calls] == [{"path": "a.txt"}]
@@ -89,7 +89,7 @@ def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> No
     parser = StreamParser(format_, settings=Settings(max_chars=150))
     with pytest.raises(LimitError) as caught:
         list(told(parser, [text[at : at + size] for at in range(0, len(text), size)]))
-    assert str(caught.value) == "the response is longer than 150 characters, the limit that `Settings.max_chars` sets"
+    assert str(caught.value) == "the response is longer than 150 characters, the limit set by `Settings.max_chars`"
     assert caught.value.limit == 150
     assert caught.value.reply == parse(text[:150], format_)
     assert parser.reply is caught.value.reply
@@ -259,7 +259,7 @@ def test_an_unknown_format_names_the_nearest() -> None:
     assert str(caught.value) == f"there is no format `qwen-3.coder-x`; did you mean {nearest}? {listed}"
     with pytest.raises(UnknownFormatError) as caught:
         list(stream([], "zzzzzz"))
-    assert str(caught.value) == f"there is no format `zzzzzz`; none is near it {listed}"
+    assert str(caught.value) == f"there is no format `zzzzzz`; no name is similar {listed}"
 
 
 @pytest.mark.parametrize("name", ["qwen3_coder", "qwen3-coder", "Qwen3.Coder", "qwen3_xml", "QWEN3-XML"])

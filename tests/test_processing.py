@@ -237,8 +237,8 @@ def test_the_null_action_is_all_that_there_is_to_do_after_a_failure() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"max_retry_attempts": -1}, "`ParserConfig.max_retry_attempts` is -1; expected a whole number from 0 on"),
-        ({"max_retry_attempts": True}, "`ParserConfig.max_retry_attempts` is True; expected a whole number from 0 on"),
+        ({"max_retry_attempts": -1}, "`ParserConfig.max_retry_attempts` is -1; expected an integer of at least 0"),
+        ({"max_retry_attempts": True}, "`ParserConfig.max_retry_attempts` is True; expected an integer of at least 0"),
         ({"strict_validation": 1}, "`ParserConfig.strict_validation` is 1; expected True or False"),
         ({"expect": "calls"}, "`ParserConfig.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
     ],
@@ -299,7 +299,7 @@ def test_who_asks_himself_says_which_attempt_it_is() -> None:
     processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False))
     assert processor.process(CUT).route == "retry"
     assert processor.process(CUT, attempt=2).route == "manual"
-    with pytest.raises(ValueError, match="`attempt` is 0; expected a whole number from 1 on"):
+    with pytest.raises(ValueError, match="`attempt` is 0; expected an integer of at least 1"):
         processor.process(CUT, attempt=0)
 
 

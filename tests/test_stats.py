@@ -160,7 +160,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     wrong: Any = "lost"
     with pytest.raises(ValueError, match="`outcome` is 'lost'; expected one of success, recovered, failed"):
         ParseStats().record("hermes", wrong)
-    with pytest.raises(ValueError, match="`count` is -1; expected a whole number from 0 on"):
+    with pytest.raises(ValueError, match="`count` is -1; expected an integer of at least 0"):
         ParseStats().record("hermes", "success", count=-1)
     odd: Any = ["odd"]
     with pytest.raises(ValueError, match="'odd' is not a valid ErrorCategory"):

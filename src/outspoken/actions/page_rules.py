@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.header import Header
 from outspoken.results.actions.union import PROVENANCE, BaseAction
+from outspoken.results.diagnostics import Severity
 from outspoken.results.settings import Settings
 
 from .codec import Reader, built, unknown_action
@@ -31,7 +32,7 @@ class Finding(NamedTuple):
 
     code: str
     message: str
-    severity: str
+    severity: Severity
 
 
 class Checker:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Severity
 from outspoken.results.message_text import Message
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Span
@@ -159,7 +160,7 @@ class Finisher:
         at = head.lower().find(found.type.lower())
         return head[: max(at, 0)].rstrip(_EMPHASIS)
 
-    def _note(self, at: Payload, code: str, message: str, severity: str) -> None:
+    def _note(self, at: Payload, code: str, message: str, severity: Severity) -> None:
         self.notes.append(PendingDiagnostic(code, message, at.span, severity, FORMAT))
 
 

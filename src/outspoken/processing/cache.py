@@ -26,7 +26,7 @@ class ResponseCache:
 
     def __init__(self, max_size: int = 1000) -> None:
         if type(max_size) is not int or max_size < 0:
-            raise ValueError(f"`max_size` is {max_size!r}; expected a whole number from 0 on")
+            raise ValueError(f"`max_size` is {max_size!r}; expected an integer of at least 0")
         self._max_size = max_size
         self._kept: dict[str, bytes] = {}
         self._hits = self._misses = 0

@@ -37,7 +37,7 @@ class ParserConfig:
                 raise ValueError(f"`ParserConfig.{field.name}` is {value!r}; expected True or False")
         if type(self.max_retry_attempts) is not int or self.max_retry_attempts < 0:
             found = self.max_retry_attempts
-            raise ValueError(f"`ParserConfig.max_retry_attempts` is {found!r}; expected a whole number from 0 on")
+            raise ValueError(f"`ParserConfig.max_retry_attempts` is {found!r}; expected an integer of at least 0")
         if self.expect not in get_args(Expect):
             names = ", ".join(get_args(Expect))
             raise ValueError(f"`ParserConfig.expect` is {self.expect!r}; expected one of {names}")

@@ -129,7 +129,7 @@ class ResponseProcessor:
     def _rounds(self, asked: Question, attempt: int, retry: object) -> Generator[RetryRequest, Answer, Processed]:
         """Read a response, and as long as it is of no use and that may be done, ask for another one."""
         if type(attempt) is not int or attempt < 1:
-            raise ValueError(f"`attempt` is {attempt!r}; expected a whole number from 1 on")
+            raise ValueError(f"`attempt` is {attempt!r}; expected an integer of at least 1")
         earlier: tuple[Processed, ...] = ()
         while True:
             result = self._read(asked)

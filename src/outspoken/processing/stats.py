@@ -35,7 +35,7 @@ class ParseStats:
         if outcome not in OUTCOMES:
             raise ValueError(f"`outcome` is {outcome!r}; expected one of {', '.join(OUTCOMES)}")
         if type(count) is not int or count < 0:
-            raise ValueError(f"`count` is {count!r}; expected a whole number from 0 on")
+            raise ValueError(f"`count` is {count!r}; expected an integer of at least 0")
         errors = {ErrorCategory(category).value: count for category in categories}
         if count:
             self._add({format: {outcome: count}}, {format: errors} if errors else {})

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from outspoken.notations.tools import Tools
 from outspoken.parsing.session import StreamParser
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Repair
+from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
@@ -87,7 +87,7 @@ class Assembly(Parts):
         format = self._options.format or "text"
         return StreamParser(format, tools=self.tools, prefix=prefix, repair=self.repair_limit, settings=self.settings)
 
-    def note(self, code: str, message: str, at: int, severity: str = "error", **more: Any) -> None:
+    def note(self, code: str, message: str, at: int, severity: Severity = "error", **more: Any) -> None:
         """A diagnostic of something that stands at a place of the content, but is no part of it."""
         self._notes.append(PendingDiagnostic(code, message, (at, at), severity, self._options.provider, **more))
 

@@ -1,4 +1,4 @@
-"""What was noticed while reading: diagnostics, and the repairs that made damaged text readable."""
+"""Diagnostics of a response, and the repairs that made damaged text readable."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MODEL = ConfigDict(frozen=True, defer_build=True)
 
 
 class Repair(BaseModel):
-    """One recorded change that made damaged text readable.
+    """One change that made damaged text readable.
 
-    `before` stood at `span` of the raw text and `after` was read in its place. `rung` says how much was guessed:
-    "notation" (one reading only), "structure", "strings", "heuristic"; "markup" is a marker of the format. `path`
-    leads to the value, by keys and by indexes from 0. `line` and `column` count from 1.
+    `before` is the text at `span` of the raw text, and `after` was read in its place. `rung` is the repair level, from
+    certain to guessed: "notation", "structure", "strings", "heuristic"; or "markup" for a marker of the format. `path`
+    leads to the value by keys and by indexes from 0. `line` and `column` count from 1.
     """
 
     model_config = _MODEL
@@ -35,10 +35,13 @@ class Repair(BaseModel):
 
 
 class Diagnostic(BaseModel):
-    """One thing that the reader of a response should know, with its place.
+    """A problem of a response, or a remark on it, with its place.
 
-    `code` is stable: codes are added, never renamed. `line` and `column` count from 1, `span` is in characters.
-    `severity` is "error" where something is missing or untrusted, "warning" where it is complete but edited or odd.
+    `code` is stable: codes are added, never renamed. `span` is in characters; `line` and `column` count from 1.
+    `severity` is "error" if something is missing or unreliable, "warning" if it is complete but repaired or unusual,
+    and "note" if nothing is wrong. `str` gives one line, `frame` the place as well.
+
+    Raises ValueError if the span ends before it starts.
     """
 
     model_config = _MODEL
@@ -62,7 +65,7 @@ class Diagnostic(BaseModel):
         return f"{self.format or 'text'}:{self.line}:{self.column} {self.code}: {visible(self.message)}"
 
     def frame(self) -> str:
-        """The diagnostic drawn for a person: the line of the text it speaks of, with carets under the place."""
+        """The diagnostic as a code snippet: message, lines of the text, and carets under the span."""
         from .snippet import draw
 
         return draw(self)

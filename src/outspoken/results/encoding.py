@@ -1,4 +1,4 @@
-"""Text that every encoding can carry: no lone surrogate leaves the library."""
+"""Lone surrogates, which no encoding accepts, are replaced before text leaves the library."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The reply as one plain object, as agent loops take it: `content`, `toolCalls` and `needsMoreWork`.
+"""A reply as the plain object that an agent loop consumes: its text, its calls, and whether it wants another turn.
 
-A key that the response says nothing about is absent, so that "no calls" and "an empty list" stay apart.
+A key that the response does not determine is absent, so that "no calls" differs from "an empty list".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .conventions import Conventions
     from .replies import Reply, ToolCall
 
-#: What stands round calls that are nothing but JSON: a list's punctuation, and a code fence.
+#: The text around calls in a response that is JSON only: list punctuation and code fences.
 _JSON_ONLY = re.compile(r"(?:[\s,\[\]]|(?:```|~~~)\w*)*")
 
 
@@ -42,7 +42,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _content(reply: Reply, placeholder: str) -> str | None:
-    """What to show: the model's own content, the text round the calls, or words that stand for it."""
+    """The model's own content, the text around the calls, or the placeholder; None if the model's object has none."""
     if reply.envelope_content is not None:
         return reply.envelope_content
     if reply.unfinished and not reply.tool_calls:
@@ -56,7 +56,7 @@ def _content(reply: Reply, placeholder: str) -> str | None:
 
 
 def _text(reply: Reply) -> str:
-    """The text, in order. Pieces that markup stood between are kept apart, if white space kept them apart there."""
+    """The text. Pieces that white space and markup separated stay separated."""
     pieces, end = [""], 0
     for segment in reply.segments:
         shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
@@ -68,7 +68,7 @@ def _text(reply: Reply) -> str:
 
 
 def gap(between: str, before: str, after: str) -> str:
-    """What keeps two pieces of text apart that markup stood between: white space, if white space stood beside it."""
+    """The separator of two pieces of text with markup between them: white space, if there was any beside the markup."""
     blanks = between[: len(between) - len(between.lstrip())] + between[len(between.rstrip()) :]
     if not blanks or before[-1:].isspace() or after[:1].isspace():
         return ""
@@ -76,7 +76,7 @@ def gap(between: str, before: str, after: str) -> str:
 
 
 def _is_bare(reply: Reply) -> bool:
-    """Is the response nothing but JSON: one object that is a call, or a list of them?"""
+    """True if the response is JSON only: a call object, or a list of them."""
     outside: list[str] = []
     end = 0
     for segment in reply.segments:

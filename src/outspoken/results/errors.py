@@ -1,4 +1,4 @@
-"""The exceptions of Outspoken. What a model writes never raises one, unless the caller asked for it."""
+"""The exceptions of Outspoken. A response never raises one unless the caller asks for it with `on_error="raise"`."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from .replies import Reply
 
 
-#: A name that is by so much less like what was asked for than the nearest one is not spoken of.
-_FARTHER = 0.06
+#: Names whose similarity is lower than that of the best match by more than this are not suggested.
+_MAX_DIFFERENCE = 0.06
 
 
 class OutspokenError(Exception):
-    """The base of everything that Outspoken raises."""
+    """The base class of all exceptions that Outspoken defines."""
 
 
 class UnknownFormatError(OutspokenError, ValueError):
-    """There is no format of this name. `nearest` holds the names that come closest, best first."""
+    """No format has this name. `nearest` holds the most similar names, best first."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         self.name = name
         self.nearest = _nearest(name.lower().replace("-", "_").replace(".", "_"), names)
-        hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "none is near it"
+        hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
-    """The names that come closest, best first; of those that are much further off than the best, none."""
+    """The most similar names, best first, without those that are much less similar than the best."""
     found = get_close_matches(name, names, n=3, cutoff=0.5)
     like = [SequenceMatcher(None, one, name).ratio() for one in found]
-    return [one for one, ratio in zip(found, like, strict=True) if ratio >= like[0] - _FARTHER]
+    return [one for one, ratio in zip(found, like, strict=True) if ratio >= like[0] - _MAX_DIFFERENCE]
 
 
 class ToolError(OutspokenError, TypeError):
-    """A tool that cannot be understood. `index` is its place in the list, counted from 0; -1 is the list itself."""
+    """A tool definition of an unknown shape. `index` is its position in the list, from 0; -1 for the list itself."""
 
     def __init__(self, index: int, found: str, expected: str) -> None:
         self.index = index
@@ -47,7 +47,7 @@ class ToolError(OutspokenError, TypeError):
 
 
 class GrammarError(OutspokenError, ValueError):
-    """A grammar file that cannot be used. `path` is the file, `line` counts from 1 (0: the file as a whole)."""
+    """An invalid grammar file. `path` is the file, `line` counts from 1 (0 for the file as a whole)."""
 
     def __init__(self, path: str, message: str, *, line: int = 0, helps: Iterable[str] = ()) -> None:
         self.path, self.message, self.line, self.helps = path, message, line, tuple(helps)
@@ -56,9 +56,9 @@ class GrammarError(OutspokenError, ValueError):
 
 
 class ResponseError(OutspokenError, ValueError):
-    """A response that has an error, raised only with `on_error="raise"`. `reply` is what could be read.
+    """A response with an error, raised only with `on_error="raise"`.
 
-    `diagnostic` is the first error, `span` its place in the raw text.
+    `diagnostic` is the first error, `span` its place in the raw text, and `reply` the result that was read anyway.
     """
 
     def __init__(self, diagnostic: Diagnostic, reply: Reply) -> None:
@@ -67,7 +67,7 @@ class ResponseError(OutspokenError, ValueError):
 
 
 class MessageError(OutspokenError, ValueError):
-    """A response that is no message of its template. `key` is the field, "" if none; `reply` is what could be read."""
+    """A response that does not match its template. `key` is the field ("" if none), `reply` the result of reading."""
 
     def __init__(self, key: str, message: str, reply: Reply) -> None:
         self.key, self.reply = key, reply
@@ -75,16 +75,16 @@ class MessageError(OutspokenError, ValueError):
 
 
 class LimitError(OutspokenError, ValueError):
-    """The response is longer than `Settings.max_chars`. `reply` is what was read of it so far."""
+    """A response longer than `Settings.max_chars`. `reply` is what was read up to the limit."""
 
     def __init__(self, limit: int, reply: Reply) -> None:
         self.limit, self.reply = limit, reply
-        super().__init__(f"the response is longer than {limit:,} characters, the limit that `Settings.max_chars` sets")
+        super().__init__(f"the response is longer than {limit:,} characters, the limit set by `Settings.max_chars`")
 
 
 class RenderError(OutspokenError, ValueError):
-    """Something that the format has no way to write."""
+    """A value that the format cannot express."""
 
 
 class StreamClosedError(OutspokenError, RuntimeError):
-    """A stream parser was fed after it was closed."""
+    """A stream parser received input after it was closed."""

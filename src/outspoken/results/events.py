@@ -1,7 +1,7 @@
-"""What a stream says while it is read. Events are light; the reply at the end is the whole result.
+"""The events of a stream. The last one, `Done`, carries the complete reply.
 
-An event is never contradicted by a later one: a call that was announced either ends (`ToolCallEnd`) or is said to be
-unfinished (`ToolCallUnfinished`), and text that was sent stays text.
+Events are final: every call that starts ends with `ToolCallEnd` or `ToolCallUnfinished`, and text that was sent is
+never taken back.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ class TextDelta:
 
 @dataclass(slots=True)
 class ReasoningDelta:
-    """More of what the model thinks: of the block that is open, or else of a new one."""
+    """More reasoning text, of the open block or of a new one."""
 
     text: str
 
 
 @dataclass(slots=True)
 class ReasoningEnd:
-    """A block of reasoning is complete; the deltas before it, joined, are the text of the block."""
+    """A reasoning block is complete; its text is the concatenation of the deltas before."""
 
 
 @dataclass(slots=True)
 class ToolCallStart:
-    """A call has begun and its name is known. `index` counts the calls of the response from 0."""
+    """A call has started and its name is known. `index` counts the calls of the response from 0."""
 
     index: int
     id: str | None
@@ -44,7 +44,7 @@ class ToolCallStart:
 
 @dataclass(slots=True)
 class ToolCallDelta:
-    """More of a call's arguments, as JSON text; all deltas of a call, joined, are its `arguments_text`."""
+    """More of a call's arguments as JSON text; the concatenation of all deltas is its `arguments_text`."""
 
     index: int
     arguments: str
@@ -52,7 +52,7 @@ class ToolCallDelta:
 
 @dataclass(slots=True)
 class ToolCallEnd:
-    """A call is complete; this is the call."""
+    """A call is complete."""
 
     index: int
     call: ToolCall
@@ -60,7 +60,7 @@ class ToolCallEnd:
 
 @dataclass(slots=True)
 class ToolCallUnfinished:
-    """A call that was announced never ended, or cannot be read; `call.status` says which. It must not be run."""
+    """A call that started is truncated or invalid, see `call.status`. Do not run it."""
 
     index: int
     call: ToolCall
@@ -68,10 +68,10 @@ class ToolCallUnfinished:
 
 @dataclass(slots=True)
 class ActionText:
-    """More of the text that a GUI action types, before it is complete. `index` is the `order` of the action.
+    """More of the text that a GUI action types, before the action is complete. `index` is the action's `order`.
 
-    All of them, joined, are the `text` of the action that `ActionParsed` brings. Nothing is to be typed before that has
-    come: where the action never ends or cannot be read, `ActionUnfinished` comes instead.
+    The concatenation of all deltas is the `text` of the action. Wait for `ActionParsed` before you type anything: if
+    the action is truncated or invalid, `ActionUnfinished` follows instead.
     """
 
     index: int
@@ -87,24 +87,24 @@ class ActionParsed:
 
 @dataclass(slots=True)
 class ActionUnfinished:
-    """A GUI action never ended, or cannot be read; `action.status` says which. It must not be carried out."""
+    """A GUI action is truncated or invalid, see `action.status`. Do not carry it out."""
 
     action: Action
 
 
 @dataclass(slots=True)
 class PayloadParsed:
-    """A marker payload is complete."""
+    """A payload is complete."""
 
     payload: Payload
 
 
 @dataclass(slots=True)
 class PayloadPreview:
-    """What is there so far of a marker payload that is still coming; not validated, and the next one replaces it.
+    """The part of an incomplete payload that has arrived, not validated; the next preview replaces it.
 
-    A registry's stream sends these where they are asked for. Nothing is to be done with it but show it: the payload may
-    still break off, or turn out to be none.
+    The stream of a registry sends previews on request. Only display them: the payload may still turn out truncated or
+    invalid.
     """
 
     type: str
@@ -113,14 +113,14 @@ class PayloadPreview:
 
 @dataclass(slots=True)
 class PayloadUnfinished:
-    """A marker payload never ended, or cannot be read; `payload.status` says which. It must not be used."""
+    """A payload is truncated or invalid, see `payload.status`. Do not use it."""
 
     payload: Payload
 
 
 @dataclass(slots=True)
 class Done:
-    """The response has ended; this is all of it."""
+    """The response has ended; `reply` is the complete result."""
 
     reply: Reply
 

@@ -1,7 +1,7 @@
-"""Places on a screen: points and boxes, the spaces in which models write them, and the way to pixels and back.
+"""Points and boxes on a screen, the coordinate spaces in which models write them, and conversion to and from pixels.
 
-The space is said by the format or by the caller. It is never guessed from the numbers: `(1, 1)` is a corner in one
-space and the middle of nowhere in the next.
+The format or the caller determines the space. It is never guessed from the numbers: `(1, 1)` is the lower right corner
+in one space and next to the upper left corner in another.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from .construct import construct
 
 #: The spaces in which models write targets. `px`: pixels of the screen. `px_sent`: pixels of the image that was sent.
-#: `px_smart28`, `px_smart32`: pixels of that image after it was resized to multiples of 28 or 32 (`smart_resize`).
-#: `rel1000`, `rel999`, `unit`: from 0 to 1000, 999 or 1 on each axis. `mark`, `desc`: no coordinates, but the mark that
-#: was drawn on an element, or words for it.
+#: `px_smart28`, `px_smart32`: pixels of that image resized to multiples of 28 or 32 (`smart_resize`). `rel1000`,
+#: `rel999`, `unit`: from 0 to 1000, 999 or 1 on each axis. `mark`, `desc`: no coordinates, but the label drawn on an
+#: element, or a description of it.
 Space = Literal["px", "px_sent", "px_smart28", "px_smart32", "rel1000", "rel999", "unit", "mark", "desc"]
 
 SPACES: tuple[str, ...] = get_args(Space)
@@ -30,20 +30,20 @@ _MAX_RATIO = 200
 def smart_resize(
     width: int, height: int, factor: int = 28, min_pixels: int | None = None, max_pixels: int | None = None
 ) -> tuple[int, int]:
-    """The size, `(width, height)` in pixels, to which a vision model's processor resizes an image.
+    """The size `(width, height)`, in pixels, to which a vision model's processor resizes an image.
 
-    Each side becomes the nearest multiple of `factor`, and the area is kept between `min_pixels` (100 patches of
-    `factor`² unless given) and `max_pixels` (16384 patches) with about the same ratio. Halves are rounded to the even
-    multiple, as Python's `round` does it: a side of 1414 is 50.5 patches of 28 and becomes 1400. A port that rounds
-    halves up, as JavaScript's does, gives 1428.
+    Each side becomes the nearest multiple of `factor`; the area stays between `min_pixels` (default: 100 patches of
+    `factor`² pixels) and `max_pixels` (16384 patches) at about the same aspect ratio. Halves round to the even
+    multiple, like Python's `round`: a side of 1414 is 50.5 patches of 28 and becomes 1400. A port that rounds halves
+    up, as in JavaScript, gives 1428.
 
     Source: `smart_resize` of qwen_vl_utils (`vision_process.py`) and of bytedance/UI-TARS (`action_parser.py`).
-    Raises ValueError for sides that are not positive, and for one that is more than 200 times the other.
+    Raises ValueError for a side below 1 and for an aspect ratio above 200.
     """
     if min(width, height) < 1:
-        raise ValueError(f"an image of {width} by {height} pixels has no size")
+        raise ValueError(f"an image of {width} by {height} pixels is empty")
     if max(width, height) > _MAX_RATIO * min(width, height):
-        raise ValueError(f"an image of {width} by {height} pixels is too narrow: one side is over {_MAX_RATIO} others")
+        raise ValueError(f"an image of {width} by {height} pixels has an aspect ratio above {_MAX_RATIO}")
     least = 100 * factor * factor if min_pixels is None else min_pixels
     most = 16384 * factor * factor if max_pixels is None else max_pixels
     wide, high = [max(factor, round(side / factor) * factor) for side in (width, height)]
@@ -58,11 +58,10 @@ def smart_resize(
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The screen, and what the model saw of it. All sizes are in pixels.
+    """The size of the screen and of the image that the model saw, in pixels.
 
-    `sent` is the size, `(width, height)`, of the image that was sent, where that is not the screen's. `min_pixels` and
-    `max_pixels` are the limits of `smart_resize`, where the deployment has others. Raises ValueError for a size that
-    is none.
+    `sent` is the size `(width, height)` of the image that was sent, if it differs from the screen. `min_pixels` and
+    `max_pixels` override the limits of `smart_resize`. Raises ValueError for a size below 1.
     """
 
     width: int
@@ -74,10 +73,10 @@ class Screen:
     def __post_init__(self) -> None:
         for size in (self.width, self.height, *(self.sent or ())):
             if type(size) is not int or size < 1:
-                raise ValueError(f"{size!r} is no size of a screen; expected a whole number from 1 on")
+                raise ValueError(f"{size!r} is not a screen size; expected an integer of at least 1")
 
     def extent(self, space: Space) -> tuple[float, float]:
-        """Which numbers stand for the right and the lower edge in a space. Raises ValueError where there are none."""
+        """The coordinates of the right and lower edge in a space. Raises ValueError for `mark` and `desc`."""
         if space in _EXTENTS:
             return _EXTENTS[space], _EXTENTS[space]
         if space == "px":
@@ -86,12 +85,12 @@ class Screen:
         if space == "px_sent":
             return wide, high
         if space not in _FACTORS:
-            raise ValueError(f"`{space}` names a target and has no coordinates; find out where the target is")
+            raise ValueError(f"`{space}` names a target without coordinates; locate the target first")
         return smart_resize(wide, high, _FACTORS[space], self.min_pixels, self.max_pixels)
 
 
 class Box(NamedTuple):
-    """A box, its edges in order; its space is that of the point that it belongs to."""
+    """A box with ordered edges, in the space of the point that it belongs to."""
 
     left: float
     top: float
@@ -100,12 +99,12 @@ class Box(NamedTuple):
 
     @classmethod
     def of(cls, x1: float, y1: float, x2: float, y2: float) -> Box:
-        """The box between two opposite corners, whichever they are."""
+        """The box between any two opposite corners."""
         return cls(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The place in the middle."""
+        """The point `(x, y)` in the middle."""
         return self.left + (self.right - self.left) / 2, self.top + (self.bottom - self.top) / 2
 
 
@@ -113,10 +112,9 @@ _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Point(BaseModel):
-    """A place on the screen. `space` says what its numbers count.
+    """A point on the screen, with the coordinate `space` of its numbers.
 
-    `box` is the box that the model wrote, where it wrote one; the point is then its centre. Numbers beyond the screen
-    are kept as they were written.
+    If the model wrote a box, `box` is that box and the point is its centre. Numbers outside the screen stay as written.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -128,7 +126,7 @@ class Point(BaseModel):
 
     @classmethod
     def of(cls, numbers: list[float], space: Space) -> Point:
-        """A point from two numbers, or the centre of a box from four. Raises ValueError for any other count."""
+        """A point from two numbers, or from the four of a box. Raises ValueError for any other count."""
         if len(numbers) == 2:
             return construct(cls, {"x": numbers[0], "y": numbers[1], "space": space, "box": None})
         if len(numbers) != 4:
@@ -138,25 +136,25 @@ class Point(BaseModel):
         return construct(cls, {"x": x, "y": y, "space": space, "box": box})
 
     def to_pixels(self, screen: Screen, *, clamp: bool = False) -> Point:
-        """The same place in pixels of the screen, `(0, 0)` its upper left corner; not rounded to whole pixels.
+        """The same point in pixels of the screen, with `(0, 0)` as the upper left corner, not rounded.
 
-        With `clamp`, a place beyond the screen becomes the nearest pixel of it. Raises ValueError for a mark or a
-        description, which have no coordinates, and for an image that `smart_resize` refuses.
+        With `clamp`, a point outside the screen becomes its nearest pixel. Raises ValueError for a mark or a
+        description, which have no coordinates, and for an image size that `smart_resize` rejects.
         """
         found = self._scaled(screen.extent(self.space), screen.extent("px"), "px")
         return found.clamped(screen.width - 1, screen.height - 1) if clamp else found
 
     def from_pixels(self, space: Space, screen: Screen) -> Point:
-        """The inverse of `to_pixels`: this place, which is in pixels of the screen, in another space.
+        """The inverse of `to_pixels`: convert this point from screen pixels to another space.
 
-        Raises ValueError where this point is not in pixels, and what `to_pixels` raises.
+        Raises ValueError if this point is not in pixels, and in the cases in which `to_pixels` does.
         """
         if self.space != "px":
-            raise ValueError(f"the point is not in pixels of the screen but in `{self.space}`")
+            raise ValueError(f"the point is in `{self.space}`, not in pixels of the screen")
         return self._scaled(screen.extent("px"), screen.extent(space), space)
 
     def clamped(self, right: float, bottom: float) -> Point:
-        """The nearest point that is not above or left of 0, nor beyond these edges; its box is cut off there, too."""
+        """The nearest point between 0 and these edges; its box is clamped as well."""
         if 0 <= self.x <= right and 0 <= self.y <= bottom:
             return self
         box = self.box and Box(*[_within(v, (right, bottom)[i % 2]) for i, v in enumerate(self.box)])
@@ -164,7 +162,7 @@ class Point(BaseModel):
         return construct(Point, {**values, "box": box})
 
     def numbers(self) -> tuple[float, ...]:
-        """The numbers that say it: those of its box, else its own two."""
+        """The four numbers of its box, or else its own two."""
         return self.box or (self.x, self.y)
 
     def _scaled(self, old: tuple[float, float], new: tuple[float, float], space: Space) -> Point:
@@ -176,7 +174,7 @@ class Point(BaseModel):
 
 
 def _ratio(value: float, new: float, old: float) -> float:
-    """A value on another scale; multiplied first, so that whole numbers that divide evenly stay whole."""
+    """A value on another scale. Multiplying first keeps integers that divide evenly exact."""
     found = value * new / old
     return found if math.isfinite(found) else value / old * new
 

@@ -1,4 +1,4 @@
-"""The message of a response: its text without payloads, with the white space where they stood put right."""
+"""The message of a response: its text without payloads, with normalised white space where they were removed."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .replies import Reply
 
-#: White space, and what is none and cannot be seen either.
+#: White space and invisible characters.
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
-#: What stands close to the word before it.
+#: Punctuation without a space before it.
 _CLOSE = (".", ",", ";", ":", "!", "?", ")")
 
 
 class Message:
-    """Makes the message from the pieces of a text, however it is cut into pieces.
+    """Builds the message incrementally; the result does not depend on how the text is split into pieces.
 
-    `text` takes more text and returns what of the message is certain by now; `cut` says that something was taken out.
-    White space at both ends is left out. Where something was taken out, one blank line is left if there was one on
-    either side, else one line break if there was one, else one space; before a full stop and the like that stood close
-    to it, none. The indent of the line behind it stays, and so does all other white space.
+    `text` takes a piece and returns the part of the message that is now final; `cut` marks that something was removed
+    here. White space at both ends of the message is dropped. At a removal, one blank line remains if there was one on
+    either side, otherwise one line break if there was one, otherwise one space, or nothing before punctuation. The
+    indentation of the following line and all other white space stay.
 
-    `lead` is what stood before the payload on its line: a list's bullet, a heading's marks. It goes with the payload if
-    the payload was all of the line, and stays if text follows on it.
+    `lead` is the text before the payload on its line, such as a list bullet or heading marks. It is removed with the
+    payload unless text follows on the same line.
     """
 
     def __init__(self) -> None:
         self._begun = False
-        #: white space that has not been followed by text yet
+        #: white space that no text has followed yet
         self._held: list[str] = []
-        #: the most line breaks on one side of what was taken out; None where nothing was
+        #: the larger number of line breaks on either side of the removal; None if nothing was removed
         self._breaks: int | None = None
-        #: what was in front of the payload, with the white space before that
+        #: the lead of the removed payload and the white space before it
         self._lead = ""
 
     def text(self, piece: str) -> str:
-        """More text; returns more of the message."""
+        """Add text; returns the part of the message that is now final."""
         body = piece.lstrip(BLANK)
         if not body:
             self._held.append(piece)
@@ -48,7 +48,7 @@ class Message:
         return joint + body
 
     def cut(self, lead: str = "") -> None:
-        """Something was taken out here, with a lead of its line."""
+        """Mark that something was removed here, with the lead of its line."""
         blank = "".join(self._held)
         if self._breaks is None:
             self._breaks = 0
@@ -59,7 +59,7 @@ class Message:
         self._held = []
 
     def _joint(self, blank: str, body: str) -> str:
-        """What stands between the message so far and the text that follows."""
+        """The separator between the message so far and the next text."""
         breaks, self._breaks = self._breaks, None
         lead, self._lead = self._lead, ""
         if breaks is None:
@@ -73,7 +73,7 @@ class Message:
 
 
 def message_of(reply: Reply) -> str:
-    """The message of a reply of any format, of whose texts the white space round markup may be left out."""
+    """The message of a reply of any format, whose text segments may lack the white space around markup."""
     message, parts, at = Message(), list[str](), 0
     for segment in reply.segments:
         between = reply.raw[at : segment.span[0]]

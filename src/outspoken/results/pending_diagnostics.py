@@ -1,25 +1,25 @@
-"""Diagnostics while a text is read: their place in lines and columns is found when all of it is there."""
+"""Diagnostics while a text is read: their lines and columns are computed once all of the text is there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .construct import construct
-from .diagnostics import Diagnostic, Repair
+from .diagnostics import Diagnostic, Repair, Severity
 
-#: What is said of the repair of a marker, or of what stands where only markers may.
+#: The messages for repaired markers, and for text where only markers may be.
 MARKUP = {
     "missing-marker": "the marker {after} is missing",
     "damaged-marker": "{before} was read as the marker {after}",
-    "stray-marker": "the marker {before} has no place here, and was dropped",
-    "foreign-notation": "the call that {before} opens is not written as the format writes calls, but can be read",
-    "stray-text": "{before} stands between markers, and was dropped",
+    "stray-marker": "the marker {before} is not allowed here and was dropped",
+    "foreign-notation": "the call that starts with {before} is in another notation than the format's",
+    "stray-text": "{before} is between markers and was dropped",
 }
 
 
 def describe_repair(repair: Repair) -> str:
-    """What a repair says to a person."""
+    """The message of the diagnostic for a repair."""
     from .edits import message_of, shown
 
     if repair.rung == "markup":
@@ -28,27 +28,27 @@ def describe_repair(repair: Repair) -> str:
 
 
 class PendingDiagnostic(NamedTuple):
-    """A diagnostic that is not place_diagnostics yet; see `Diagnostic` for the fields."""
+    """A diagnostic without its line, column and excerpt; see `Diagnostic` for the fields."""
 
     code: str
     message: str
     span: tuple[int, int]
-    severity: Any
+    severity: Severity
     format: str | None
     label: str = ""
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
 
 
-def place_diagnostics(notes: Iterable[PendingDiagnostic], raw: str) -> list[Diagnostic]:
-    """The diagnostics of a text that was read to its end."""
+def place_diagnostics(pending: Iterable[PendingDiagnostic], raw: str) -> list[Diagnostic]:
+    """The diagnostics with their places in the complete text `raw`."""
     from .snippet import locate
 
     found: list[Diagnostic] = []
     known = (0, 1)
-    for note in notes:
-        line, column, excerpt, start = locate(raw, note.span, known)
-        known = (note.span[0] - column + 1, line)
+    for one in pending:
+        line, column, excerpt, start = locate(raw, one.span, known)
+        known = (one.span[0] - column + 1, line)
         place = {"line": line, "column": column, "excerpt": excerpt, "excerpt_start": start}
-        found.append(construct(Diagnostic, {**note._asdict(), **place}))
+        found.append(construct(Diagnostic, {**one._asdict(), **place}))
     return found

@@ -1,4 +1,4 @@
-"""What a caller receives: the typed segments of one response and the reply that holds them.
+"""The result of reading one response: typed segments, and the reply that contains them.
 
 Every span is a pair `(start, end)` of offsets, in characters, into the raw text of the response.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
 
     class _Action:
-        """Stands for `Action` until a schema of it is needed: its fifty models cost time to import."""
+        """Delays the import of the fifty action models until pydantic builds the schema of a reply."""
 
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -31,7 +31,7 @@ else:
 Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
 
-#: From best to worst: a reply has the worst status of its segments.
+#: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
 
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
@@ -48,7 +48,7 @@ class Text(BaseModel):
 
 
 class Reasoning(BaseModel):
-    """What the model thought before or between its answers."""
+    """A reasoning block of the model."""
 
     model_config = _FROZEN
 
@@ -59,10 +59,10 @@ class Reasoning(BaseModel):
 
 
 class ToolCall(BaseModel):
-    """One call of a tool.
+    """One tool call.
 
-    `arguments_text` is the arguments as JSON text; joined, the deltas of a stream are exactly this text, and
-    where the model itself wrote JSON it is the model's own, to the byte. `arguments` is its value.
+    `arguments` are the parsed arguments, and `arguments_text` is their JSON text: byte for byte what the model wrote
+    if it wrote JSON, and the concatenation of the deltas of a stream.
     """
 
     model_config = _FROZEN
@@ -78,10 +78,10 @@ class ToolCall(BaseModel):
 
 
 class Payload(BaseModel):
-    """A structured element that an application asked for by its marker (`SUGGESTED_VALUES:`).
+    """A structured element in the text, introduced by a marker that the application defined (`CARD: {...}`).
 
-    In a format that was made of a response template, also each field that is not text, reasoning or calls: `type` is
-    its name, `data` its text, or its value where its content is JSON.
+    In a format made from a response template, also each field other than text, reasoning and calls: `type` is the name
+    of the field, and `data` its text or its JSON value.
     """
 
     model_config = _FROZEN
@@ -95,7 +95,7 @@ class Payload(BaseModel):
 
 
 class JsonValue(BaseModel):
-    """A JSON value that stands in the text and is no call. `raw` is what the model wrote, and part of `Reply.text`."""
+    """A JSON value in the text that is not a call. `raw` is what the model wrote; it is part of `Reply.text`."""
 
     model_config = _FROZEN
 
@@ -111,18 +111,18 @@ _S = TypeVar("_S", bound=BaseModel)
 
 
 class Reply(BaseModel):
-    """One response, read.
+    """The result of reading one response.
 
-    `repairs` are all changes that made damaged text readable, in the order of the text; those of a call are in the
-    call, too. `segments` holds everything in document order; the properties below pick from it. The spans of the
-    segments and the markup between them tile `raw`, so nothing of the response is lost. `status` is the worst of the
-    segments', "repaired" where something else was, and "truncated" where the text ends inside markup.
+    `segments` contains everything in document order; the properties below select from it. The spans of the segments
+    and the markup between them cover `raw` completely. `repairs` are all changes that made damaged text readable, in
+    document order, including those of calls. `status` is the worst status of the segments; it is at least "repaired" if
+    anything else was repaired, and "truncated" if the text ends inside markup.
 
-    `envelope` says that the model itself wrote an object with the calls or with its wish for another turn;
-    `envelope_content` and `needs_more_work` are what that object says, None where it does not.
+    `envelope` is True if the model itself wrote an object with its calls or its wish for another turn.
+    `envelope_content` and `needs_more_work` are the values of that object, or None.
 
-    `final_answer_streamed` says that the model answered by a call of the format's own (ReAct's `Final Answer`). The
-    answer is in `text`; of a stream, its text was sent in deltas while it came, and need not be shown again.
+    `final_answer_streamed` is True if the model answered through a call of the format (ReAct's `Final Answer`). The
+    answer is part of `text`; a stream has already sent it in deltas.
     """
 
     model_config = _FROZEN
@@ -140,33 +140,33 @@ class Reply(BaseModel):
 
     @cached_property
     def text(self) -> str:
-        """What to show to the user: all text, in order, with plain JSON values as they were written."""
+        """The text to show to the user, with JSON values as the model wrote them."""
         return "".join([_shown(s) for s in self.segments])
 
     @cached_property
     def reasoning(self) -> str | None:
-        """All reasoning blocks, joined by a blank line; None where the model wrote none."""
+        """All reasoning blocks, joined by blank lines; None if there are none."""
         blocks = [s.text for s in self._of(Reasoning)]
         return "\n\n".join(blocks) if blocks else None
 
     @cached_property
     def tool_calls(self) -> list[ToolCall]:
-        """The finished calls (`ok` or `repaired`), in order. Only these may be run."""
+        """The complete calls (`ok` or `repaired`), in order. Run only these."""
         return [c for c in self._of(ToolCall) if c.status in ("ok", "repaired")]
 
     @cached_property
     def unfinished(self) -> list[ToolCall]:
-        """Calls that never ended (`truncated`) or could not be read (`invalid`). Never run these."""
+        """The `truncated` and `invalid` calls. Never run these."""
         return [c for c in self._of(ToolCall) if c.status not in ("ok", "repaired")]
 
     @cached_property
     def actions(self) -> list[Action]:
-        """The finished GUI actions (`ok` or `repaired`), in order. Only these may be carried out."""
+        """The complete GUI actions (`ok` or `repaired`), in order. Carry out only these."""
         return [s for s in self.segments if s.kind == "action" and s.status in ("ok", "repaired")]
 
     @cached_property
     def unfinished_actions(self) -> list[Action]:
-        """GUI actions that never ended (`truncated`) or cannot be read (`invalid`). Never carry these out."""
+        """The `truncated` and `invalid` GUI actions. Never carry these out."""
         return [s for s in self.segments if s.kind == "action" and s.status not in ("ok", "repaired")]
 
     @cached_property
@@ -178,22 +178,21 @@ class Reply(BaseModel):
         return [s for s in self.segments if type(s) is kind]
 
     def message_keys(self) -> tuple[str, ...]:
-        """The payloads that have keys of their own in a message."""
+        """The types of the payloads that have their own key in `to_message`."""
         return default_conventions().message_keys
 
     def message_text(self) -> str:
-        """What a message has for text."""
+        """The text of `to_message`."""
         from .message_text import message_of
 
         return message_of(self)
 
     def to_message(self) -> dict[str, Any]:
-        """The reply as one plain object for the application that asked for payloads.
+        """Return the reply as one plain object for a client that displays text and payloads.
 
-        `message` is the text, without white space at its ends; where something was taken out of it, the white space of
-        either side is one blank line, one line break or one space. Each payload of `message_keys` has its data under
-        its own name, or None; `custom_payload` is the first of all others, as an object with its `type` and `data`,
-        or None.
+        `message` is the text without white space at its ends; where something was removed, a blank line, a line break
+        or a space remains. The data of each payload type in `message_keys` is under its own key, or None.
+        `custom_payload` is the first of all other payloads, as an object with `type` and `data`, or None.
         """
         keys = self.message_keys()
         message: dict[str, Any] = {"message": self.message_text(), **dict.fromkeys(keys), "custom_payload": None}

@@ -1,4 +1,4 @@
-"""Settings of the reader."""
+"""The limits of the reader, and the screen that coordinates refer to."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Limits of the reader, and what it is told of the screen.
+    """Limits of the reader, and the screen for the coordinates of actions.
 
-    `max_chars` is the longest response, in characters; a longer one raises `LimitError` with what was read so far.
-    `max_depth` is how deep values may nest; a deeper one is not read. `max_hold` is how many characters a stream may
-    hold back while it is open which format they are in; then the likeliest is taken.
+    `max_chars` is the maximal length of a response in characters; a longer one raises `LimitError` with what was read
+    so far. `max_depth` is the maximal nesting of values; deeper values are not read. `max_hold` is the number of
+    characters that a stream may hold back while the format is undecided; then the most likely format is chosen.
 
-    `coordinates` is the space of an action's points, where that is not the format's own. With a `screen`, points are
-    given in its pixels. `clamp` moves points beyond the screen, or beyond a space of fixed size, to its edge, with a
-    diagnostic `clamped-point`; otherwise they stay where they are.
+    `coordinates` is the space of an action's points, if it is not the format's own. With a `screen`, points are
+    converted to its pixels. `clamp` moves points outside the screen, or outside a space of fixed size, to its edge and
+    reports `clamped-point`; otherwise they stay as written.
+
+    Raises ValueError for a limit below 1 and for an unknown coordinate space.
     """
 
     max_chars: int = 16_000_000
@@ -33,7 +35,7 @@ class Settings:
         for name in ("max_chars", "max_depth", "max_hold"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
-                raise ValueError(f"`Settings.{name}` is {value!r}; expected a whole number from 1 on")
+                raise ValueError(f"`Settings.{name}` is {value!r}; expected an integer of at least 1")
         if self.coordinates is not None:
             from .geometry import SPACES
 
@@ -46,7 +48,7 @@ DEFAULT = Settings()
 
 
 def with_screen(settings: Settings | None, coordinates: Space | None, screen: Screen | None) -> Settings | None:
-    """The settings with what a caller says of the screen beside them."""
+    """The settings with the `coordinates` and `screen` that a caller passes separately, if any."""
     if coordinates is None and screen is None:
         return settings
     settings = settings or DEFAULT

@@ -1,7 +1,7 @@
-"""Draws a diagnostic for a person: the text it speaks of, with carets under the place.
+"""Diagnostics drawn as code snippets: lines of the text with carets under the span.
 
-`locate` is called when a diagnostic is made, with the whole text at hand; it keeps the few characters that `draw`
-needs later. Nothing here depends on how a terminal looks: no colours, and what cannot be seen is shown as an escape.
+`locate` runs when a diagnostic is created and keeps the few characters that `draw` needs later. The output is plain
+text without colours; invisible characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from unicodedata import category, east_asian_width
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
 
-#: At most so many lines of the model's text are kept and drawn: it may be private.
+#: The most lines of a text that are kept and drawn: the text may be private.
 _LINES = 3
-#: At most so many columns of a line are drawn; a line that is no longer than that is drawn whole.
+#: The most columns of a line that are drawn.
 _COLUMNS = 96
-#: At most so many characters are kept: before the span's start, and from it on.
+#: The most characters that are kept before the start of the span, and from it on.
 _BEFORE, _AFTER = _COLUMNS, 200 - _COLUMNS
 _CUT = "..."
 
 
 def locate(raw: str, span: tuple[int, int], known: tuple[int, int] = (0, 1)) -> tuple[int, int, str, int]:
-    """The line and column (from 1) where a span starts, the text around it, and where in `raw` that text starts.
+    """The line and column (from 1) where a span starts, an excerpt of the text, and the offset of the excerpt.
 
-    The text is the lines that the span touches, at most three of them and at most 200 characters. A span that
-    reaches over the text's ends is clipped. `known` is an offset and the line that it is in, from which lines are
-    counted where it lies before the span.
+    The excerpt is the lines that the span touches, at most three of them and at most 200 characters. A span that
+    exceeds the text is clipped. `known` is an offset and its line number; lines are counted from there if it lies
+    before the span.
     """
     start = min(max(span[0], 0), len(raw))
     last = max(start, min(span[1], len(raw)) - 1)
@@ -44,7 +44,7 @@ def locate(raw: str, span: tuple[int, int], known: tuple[int, int] = (0, 1)) -> 
 
 
 def draw(diagnostic: Diagnostic) -> str:
-    """The diagnostic as lines of plain text, without a line break at the end."""
+    """The snippet as lines of plain text, without a final line break."""
     start, end = diagnostic.span
     lines, cut = _lines(diagnostic)
     lead = max(0, start - diagnostic.excerpt_start)
@@ -73,9 +73,9 @@ def draw(diagnostic: Diagnostic) -> str:
 
 
 def _lines(diagnostic: Diagnostic) -> tuple[list[str], bool]:
-    """The lines to draw, and whether the last of them goes on beyond what is drawn of it.
+    """The lines to draw, and whether the last one is cut.
 
-    Text that was kept up to the limit may end there by chance; without its last character it goes on for certain.
+    An excerpt of maximal length may end at a line end by chance; dropping its last character makes it cut for certain.
     """
     cut = len(diagnostic.excerpt) - (diagnostic.span[0] - diagnostic.excerpt_start) >= _AFTER
     lines = [line.removesuffix("\r") for line in diagnostic.excerpt.split("\n")][:_LINES]
@@ -85,7 +85,7 @@ def _lines(diagnostic: Diagnostic) -> tuple[list[str], bool]:
 
 
 class _Window(NamedTuple):
-    """The part of a line that is drawn, the row of carets for it, and whether the span goes on beyond it."""
+    """The part of a line that is drawn, its row of carets, and whether the span continues after it."""
 
     text: str
     carets: str
@@ -93,9 +93,9 @@ class _Window(NamedTuple):
 
 
 def _window(line: str, start: int, end: int, more_left: bool, more_right: bool) -> _Window:
-    """Cut a line so that the start of the span is in view, and as much of the span as fits.
+    """Cut a line so that the start of the span is visible, and as much of the span as fits.
 
-    `more_left` and `more_right` say that the line itself is part of a longer one.
+    `more_left` and `more_right` tell whether the line is a part of a longer one.
     """
     cells = [visible(char) for char in line]
     widths = [_columns(cell) for cell in cells]
@@ -112,9 +112,9 @@ def _window(line: str, start: int, end: int, more_left: bool, more_right: bool) 
 
 
 def _edges(widths: list[int], start: int, stop: int) -> tuple[int, int]:
-    """The first cell that is drawn, and the one after the last, where the span is from `start` to `stop`.
+    """The range of cells to draw for a span from `start` to `stop`.
 
-    In a line that has to be cut before the span, two thirds of the room that the span leaves are for what is there.
+    If the line must be cut on the left, two thirds of the columns that the span leaves free show the text before it.
     """
     left, right = 0, len(widths)
     if sum(widths[:stop]) > _COLUMNS:
@@ -128,14 +128,14 @@ def _edges(widths: list[int], start: int, stop: int) -> tuple[int, int]:
 
 
 def visible(text: str) -> str:
-    """The text with escapes for what a terminal obeys or does not show: controls, format characters, odd spaces."""
+    """The text with escapes for control characters, format characters and unusual spaces."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _columns(text: str) -> int:
-    """How many columns a terminal gives to visible text."""
+    """The width of printable text in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Repair
+from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
@@ -39,7 +39,7 @@ class Recorder:
         code: str,
         message: str,
         span: tuple[int, int],
-        severity: str = "error",
+        severity: Severity = "error",
         *,
         label: str = "",
         notes: tuple[str, ...] = (),

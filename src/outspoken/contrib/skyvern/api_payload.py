@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
 from outspoken.processing.finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
-from outspoken.results.diagnostics import Repair
+from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 
@@ -35,6 +35,7 @@ NOTES = {
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
 
+Span = tuple[int, int]
 Path = tuple[str | int, ...]
 
 
@@ -85,29 +86,28 @@ class Result:
             usable = False
             self._nothing(limited, filtered)
         if limited:
-            self.say("token-limit", "warning")
+            self.report("token-limit", "warning")
         if filtered:
-            self.say("content-filter", "warning" if usable else "error")
+            self.report("content-filter", "warning" if usable else "error")
         #: a filter is likely to stop the same answer again
         self.needs_manual = filtered and not usable
         self.needs_retry = not usable and not filtered
         if self.needs_manual:
             self.outcome = "filtered"
 
-    def say(self, code: str, severity: str, span: tuple[int, int] | None = None, message: str = "", *more: str) -> None:
-        """Note something. It stands at the end of the text, where there is no span."""
-        self.notes.append(
-            PendingDiagnostic(code, message or NOTES[code], span or (self._end, self._end), severity, None, notes=more)
-        )
+    def report(self, code: str, severity: Severity, span: Span | None = None, message: str = "", *more: str) -> None:
+        """Add a diagnostic, at the end of the text unless there is a span."""
+        place = span or (self._end, self._end)
+        self.notes.append(PendingDiagnostic(code, message or NOTES[code], place, severity, None, notes=more))
 
     def _nothing(self, limited: bool, filtered: bool) -> None:
         """There is no value. Why the model was stopped says more than that."""
         if limited:
             self.outcome = "truncated"
-            self.say("truncated", "error", message=NOTES["cut-early"])
+            self.report("truncated", "error", message=NOTES["cut-early"])
         elif not self._end and not filtered:
             self.outcome = "empty"
-            self.say("empty-response", "error")
+            self.report("empty-response", "error")
         if not self._end:
             self.kept = []
 
@@ -120,7 +120,7 @@ class Result:
             hollow = end.in_actions
             values[-1:] = [] if end.value is None else [end.value]
             self.unfinished = () if end.unfinished is None else (end.unfinished,)
-            self.say("truncated", "error", end.span, end.message, *end.notes)
+            self.report("truncated", "error", end.span, end.message, *end.notes)
         whole = reading.spans[0][0], reading.spans[-1][1]
         self.value = cast("Any", values[0] if len(values) == 1 else values or None)
         made = None
@@ -128,16 +128,16 @@ class Result:
             made = to_object(self.value, prompt_name)
             self.value = made.value if made else None
             for code, message in made.notes if made else ():
-                self.say(code, "warning", whole, message)
+                self.report(code, "warning", whole, message)
         missing = force_dict and asks_for_actions(prompt_name) and actions_of(self.value) is None
         if cut:
             self.outcome = "truncated"
             return not (missing or self.value in (None, {}, []) or (hollow and actions_of(self.value) == []))
         if force_dict and self.value is None:
-            self.say("wrong-type", "error", whole, NOTES["wrong-type"].format(type=type_name(reading.values)))
+            self.report("wrong-type", "error", whole, NOTES["wrong-type"].format(type=type_name(reading.values)))
             return False
         if missing:
-            self.say("missing-actions", "error", whole)
+            self.report("missing-actions", "error", whole)
             return False
         self.outcome = "repaired" if made else cast("Outcome", reading.status)
         return True

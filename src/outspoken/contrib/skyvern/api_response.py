@@ -263,7 +263,7 @@ def read_api_response(
     reading = read_json(blanks + text[thought:], repair=repair, settings=settings)
     result = Result(reading, answer.finish_reason, prompt_name, force_dict)
     if thought:
-        result.say("left-out", "note", (0, thought), NOTES["reasoning"])
+        result.report("left-out", "note", (0, thought), NOTES["reasoning"])
     notes = [*result.kept, *place_diagnostics(result.notes, text)]
     notes.sort(key=lambda note: note.span[0])
     values: dict[str, Any] = {
