@@ -17,7 +17,7 @@ import pytest
 
 from outspoken.grammar import vocabulary
 from outspoken.grammar.header import Header
-from outspoken.patterns.syntax import UnsafePatternError, grows
+from outspoken.patterns.analysis import UnsafePatternError, may_grow
 from tests.loops import in_one_item
 
 TOP = Path(__file__).resolve().parents[1]
@@ -97,7 +97,7 @@ def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: 
 @pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a>(?!json)"])
 def test_what_streams_cannot_read_is_refused(pattern: str) -> None:
     with pytest.raises(UnsafePatternError):
-        grows(pattern)
+        may_grow(pattern)
 
 
 def test_every_name_of_the_vocabulary_is_explained() -> None:

@@ -17,9 +17,10 @@ from outspoken.grammar import registry
 from outspoken.grammar.matchers import quick, searched
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import SchemaView
-from outspoken.patterns.prefilter import guard
-from outspoken.patterns.prefixes import PrefixIndex, prefixes
-from outspoken.patterns.syntax import beginning, first, required
+from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
+from outspoken.patterns.prefilter import prefilter_pattern
+from outspoken.patterns.prefix_index import PrefixIndex
+from outspoken.patterns.prefixes import prefixes
 from tests.cases import CASES, FORMATS
 from tests.loops import in_one_item
 from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -118,14 +119,14 @@ def test_the_formats_at_a_marker_are_those_whose_markers_match_there(format_: st
 )
 def test_what_guards_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
     for wanted_places, how in ((whole, False), (partial, True)):
-        found = guard(patterns, partial=how)
+        found = prefilter_pattern(patterns, partial=how)
         assert found is not None
         assert [m.start() for m in re.finditer(f"(?={found})", text)] == wanted_places
 
 
 @pytest.mark.parametrize("patterns", [["[^<]a"], [r"\s+", "<a>"], ["<a>", "x?[^y]"]])
 def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
-    assert guard(patterns) is None
+    assert prefilter_pattern(patterns) is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
     ],
 )
 def test_what_a_match_needs(pattern: str, chars: str) -> None:
-    assert required(pattern) == set(chars)
+    assert required_chars(pattern) == set(chars)
 
 
 @in_one_item("format_", FORMATS)
@@ -148,12 +149,12 @@ def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
     patterns = {t.regex for t in registry.automaton(format_, lenient=True).tables.terminals.values()}
     texts = [case.text for case in CASES if case.format == format_][:12]
     for pattern in sorted(patterns):
-        find, guarded_find = re.compile(pattern).finditer, guard([pattern])
-        begins, near = re.compile(guarded_find or "").match, PrefixIndex([pattern])
+        find, guarded_find = re.compile(pattern).finditer, prefilter_pattern([pattern])
+        begins, index = re.compile(guarded_find or "").match, PrefixIndex([pattern])
         for text in [*texts, "\n".join(texts).replace(" ", " \n ")]:
             for start in [match.start() for match in find(text)]:
                 assert begins(text, start) is not None, (pattern, text[start : start + 40])
-                assert near.groups[near.at(text, start)] == (0,), (pattern, text[start : start + 40])
+                assert index.groups[index.at(text, start)] == (0,), (pattern, text[start : start + 40])
 
 
 def test_threads_may_share_what_is_known_of_beginnings() -> None:
@@ -188,11 +189,11 @@ PATTERNS = st.recursive(
 @settings(max_examples=300, deadline=None)
 def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
-    guarded_find, near = guard([pattern]), PrefixIndex([pattern])
+    guarded_find, index = prefilter_pattern([pattern]), PrefixIndex([pattern])
     begins = re.compile(guarded_find or "").match
     for start in [place for place in range(len(text)) if re.compile(pattern).match(text, place)]:
         assert begins(text, start) is not None
-        assert near.groups[near.at(text, start)] == (0,)
+        assert index.groups[index.at(text, start)] == (0,)
 
 
 @in_one_item("format_", FORMATS)
@@ -223,15 +224,15 @@ def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
     ],
 )
 def test_what_a_marker_begins_with(pattern: str, blank: str, solid: str, begins: str) -> None:
-    found = beginning(pattern)
+    found = leading_chars(pattern)
     assert found is not None
     assert ("".join(sorted(found[0])), "".join(sorted(found[1]))) == (blank, solid)
-    assert first(pattern) == begins
+    assert first_chars(pattern) == begins
 
 
 @pytest.mark.parametrize("pattern", [r"\s*", r"[^<]a", r".a", r"\n{0,2}"])
 def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
-    assert beginning(pattern) is None
+    assert leading_chars(pattern) is None
 
 
 @pytest.mark.parametrize(

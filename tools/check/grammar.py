@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from outspoken.grammar.compiler import terminal_of
 from outspoken.grammar.tables import START
 from outspoken.grammar.vocabulary import short
-from outspoken.patterns.syntax import UnsafePatternError
+from outspoken.patterns.analysis import UnsafePatternError
 from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source

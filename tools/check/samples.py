@@ -7,7 +7,8 @@ from typing import Any
 
 from outspoken.grammar.tables import END
 from outspoken.grammar.vocabulary import SPELLED_VALUES, short
-from outspoken.patterns.syntax import c, sre
+from outspoken.patterns.syntax import sre_constants as c
+from outspoken.patterns.syntax import sre_parser as sre
 
 _KNOWN = {
     "TEXT": "text", "CODE": "code", "REASONING": "text", "ARG_VALUE": "1", "JSON_VALUE": "1", "JSON_OBJECT": "{}",

@@ -7,7 +7,8 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from outspoken.patterns.syntax import c, sre
+from outspoken.patterns.syntax import sre_constants as c
+from outspoken.patterns.syntax import sre_parser as sre
 
 #: How often an unbounded or widely bounded repeat is repeated beyond its least.
 _OFTEN = (0, 0, 1, 1, 2, 4)

@@ -15,7 +15,7 @@ from outspoken.engine.recovery_driver import TRY
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefixes import PrefixIndex
+from outspoken.patterns.prefix_index import PrefixIndex
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
@@ -28,7 +28,7 @@ class _Rivals(matchers.OpenMarkers):
 
     __slots__ = ("_begins", "_ranks", "_near")
 
-    def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Begins | None, ranks: dict[int, int]) -> None:
+    def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Prefilter | None, ranks: dict[int, int]) -> None:
         super().__init__(found)
         self._begins, self._ranks = begins, ranks
         self._near = PrefixIndex([rival.pattern for rival, _ in found])

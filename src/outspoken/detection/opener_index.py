@@ -12,7 +12,8 @@ from outspoken.grammar.matchers import first
 from outspoken.grammar.tables import Terminal
 from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefixes import PrefixIndex, prefixes
+from outspoken.patterns.prefix_index import PrefixIndex
+from outspoken.patterns.prefixes import prefixes
 
 from .candidates import PLAIN
 
@@ -120,17 +121,17 @@ class Openers:
         return list(names), [name for name, likely in names.items() if likely]
 
     @cached_property
-    def begins(self) -> prefilter.Begins | None:
+    def begins(self) -> prefilter.Prefilter | None:
         """A search for where a marker may begin, in text that is all there; None where anywhere."""
         return self._beginning(partial=False)
 
     @cached_property
-    def may_begin(self) -> prefilter.Begins | None:
+    def may_begin(self) -> prefilter.Prefilter | None:
         """The same in text of which more may come."""
         return self._beginning(partial=True)
 
-    def _beginning(self, *, partial: bool) -> prefilter.Begins | None:
-        return prefilter.beginning(self._patterns, first([*self.terminals, *self.own]), partial=partial)
+    def _beginning(self, *, partial: bool) -> prefilter.Prefilter | None:
+        return prefilter.compile_prefilter(self._patterns, first([*self.terminals, *self.own]), partial=partial)
 
     def place(self, text: str, pos: int, *, partial: bool = False) -> Place | None:
         """The next marker; with `partial`, in text of which more may come."""

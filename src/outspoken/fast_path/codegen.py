@@ -19,10 +19,10 @@ from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import Branch, Matcher, named_operation
 from outspoken.notations.interface import notation_of
-from outspoken.patterns.syntax import required
+from outspoken.patterns.analysis import required_chars
+from outspoken.patterns.groups import with_groups
 from outspoken.semantics.handlers import HANDLERS
 
-from .groups import lean
 from .operations import LaneOperations, Unreadable, named_all
 
 #: How deep code is nested at most, in steps of the indentation.
@@ -219,7 +219,7 @@ class LaneSource(LaneOperations):
             else:
                 missing[group] = self._number(way)
         needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named_operations]})
-        expression, groups = lean(step.source, needed)
+        expression, groups = with_groups(step.source, needed)
         return _Ways(step, expression, {0: 0, **groups}, wanted, missing)
 
     def _match(self, ways: _Ways) -> str:
@@ -248,7 +248,7 @@ class LaneSource(LaneOperations):
         step = matchers.matcher_of(target, "find sound", HANDLERS)
         ways = self._ways(step, state, "find")
         solid = set(step.solid[1]) if step.solid is not None else set[str]()
-        told = all(solid & required(s.prefilter) for s in target.missing_closers)
+        told = all(solid & required_chars(s.prefilter) for s in target.missing_closers)
         self._find(target, ways, counts=told and target.may_lack_closer is not None)
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.marked))

@@ -14,7 +14,8 @@ from lark.exceptions import GrammarError as LarkGrammarError
 from lark.exceptions import LarkError
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
-from outspoken.patterns.syntax import UnsafePatternError, begins, first, grows, wide, without_groups
+from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
+from outspoken.patterns.groups import without_groups
 from outspoken.results.errors import GrammarError
 
 from .header import read_header
@@ -138,11 +139,11 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     regex = without_groups(regex)
     try:
         bounded = brief not in FREE_TEXT | EMBEDDED_VALUES
-        growing, spanning = bounded and grows(regex), bounded and wide(regex)
+        growing, spanning = bounded and may_grow(regex), bounded and may_stay_open(regex)
     except UnsafePatternError as error:
         raise GrammarError(path, f"terminal `{brief}` cannot be read in a stream: {error}") from error
     return Terminal(
-        name, brief, regex, canonical, growing, spanning, definition.priority, first(regex) if bounded else ""
+        name, brief, regex, canonical, growing, spanning, definition.priority, first_chars(regex) if bounded else ""
     )
 
 
@@ -153,7 +154,7 @@ def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...])
     found = dict(terminals)
     for i, terminal in enumerate(markers):
         shorter = [t for t in markers[i + 1 :] if places[t.name] & places[terminal.name]]
-        if not terminal.may_stay_open and any(begins(t.regex, terminal.regex) for t in shorter):
+        if not terminal.may_stay_open and any(may_begin_match_of(t.regex, terminal.regex) for t in shorter):
             found[terminal.name] = replace(terminal, may_stay_open=True)
     return found
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from outspoken.patterns.prefilter import guard
-from outspoken.patterns.syntax import beginning
+from outspoken.patterns.analysis import leading_chars
+from outspoken.patterns.prefilter import prefilter_pattern
 
 from .automaton import Automaton, Config, MissingCloser, Transition
 from .tables import Terminal
@@ -263,8 +263,8 @@ def search(match: Any, blank: str, solid: str) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _beginning(regex: str) -> tuple[set[str], set[str]] | None:
-    return beginning(regex)
+def _beginning(regex: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    return leading_chars(regex)
 
 
 def guarded(source: str, terminals: Sequence[Terminal | MissingCloser]) -> str:
@@ -278,7 +278,7 @@ def lookahead(terminals: Sequence[Terminal | MissingCloser]) -> str:
     chars = first(terminals)
     if not chars:
         return ""
-    more = guard([t.regex for t in terminals])
+    more = prefilter_pattern([t.regex for t in terminals])
     return f"(?={chars})(?={more})" if more else f"(?={chars})"
 
 

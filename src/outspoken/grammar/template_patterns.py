@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from outspoken.patterns.syntax import c, sre
+from outspoken.patterns.syntax import Alternatives, Chars, Group, Look, Position, Repeat, Sequence, parse
 
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P<\w+>|\(\?[:=!]|\(\?<[=!]|\{\d*,?\d*\}|.", re.DOTALL)
 #: no delimiter spans more than this
@@ -66,25 +66,25 @@ def bounded(source: str) -> str:
 
 
 def written(source: str) -> str | None:
-    """The shortest text that an expression says; None where it is open what that is."""
+    """The shortest text that an expression matches by its first alternatives; None if a character is left open."""
     try:
-        return _written(list(sre.parse(bounded(source))))
-    except (ValueError, KeyError, re.error):
+        return _shortest(parse(bounded(source)))
+    except (ValueError, re.error):
         return None
 
 
-def _written(items: list[Any]) -> str:
+def _shortest(items: Sequence) -> str:
     found: list[str] = []
-    for op, value in items:
-        if op is c.LITERAL:
-            found.append(chr(value))
-        elif op is c.SUBPATTERN:
-            found.append(_written(list(value[-1])))
-        elif op is c.BRANCH:
-            found.append(_written(list(value[1][0])))
-        elif op in (c.MAX_REPEAT, c.MIN_REPEAT):
-            found.append(_written(list(value[2])) * value[0] if value[0] else "")
-        elif op is not c.ASSERT and op is not c.AT:
+    for item in items:
+        if isinstance(item, Chars) and item.only_literals and len(item.literals) == 1:
+            found += item.literals
+        elif isinstance(item, Group):
+            found.append(_shortest(item.body))
+        elif isinstance(item, Alternatives):
+            found.append(_shortest(item.branches[0]))
+        elif isinstance(item, Repeat):
+            found.append(_shortest(item.body) * item.low if item.low else "")
+        elif not isinstance(item, (Look, Position)) or (isinstance(item, Look) and item.is_negative):
             raise ValueError("any of many")
     return "".join(found)
 

@@ -1,4 +1,8 @@
-"""Analysis of regular expressions: how matches begin, whether they can grow, and fast tests for where one may begin.
+"""Analysis of regular expressions: what the engine has to know of a terminal's pattern before it can search for it.
 
-`grammar`, `detection` and the rooms above them import from here. May import `results` only.
+`syntax` parses a pattern into typed nodes; all other modules are functions over these nodes. `analysis` finds what a
+match begins with, requires and ends with. `prefixes` lists what matches begin with, `prefix_index` finds patterns by
+their prefixes, and `prefilter` makes cheap searches from them. `groups` removes capturing groups.
+
+This room imports nothing from the rest of the library.
 """

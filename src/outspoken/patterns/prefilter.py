@@ -1,7 +1,7 @@
-"""Where one of many markers may begin: a search that looks at a few characters only, before any marker is tried.
+"""Prefilters: cheap searches for the places where one of many markers may begin, before any marker is tried.
 
-The markers of all formats begin with many characters, letters among them, which prose is full of. A guard knows more of
-each: its first characters, and what must stand before it.
+The markers of all formats begin with many characters, letters among them, which are frequent in prose. A prefilter also
+looks at the characters that follow and at what must precede the marker.
 """
 
 from __future__ import annotations
@@ -11,119 +11,120 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from string import ascii_lowercase
 
-from .prefixes import Behind, beginnings, written
-from .syntax import sre
+from .prefixes import Lookbehinds, leading_prefixes, prefix_pattern
+from .syntax import parse, width
 
-#: How many characters of a marker are looked at, fewer where it is spelled in many ways, and of white space before it.
-_LENGTHS, _BLANKS = (6, 3, 1), 11
-#: What prose seldom has: of markers that begin with one of these, no more is looked at.
+#: How many characters of a marker are looked at (fewer if it has many spellings), and of white space before it.
+_LENGTHS, _MAX_SPACES = (6, 3, 1), 11
+#: Rare in prose: nothing else is looked at in markers that begin with one of these.
 _RARE = "<[{`"
-_SPACES = rf"\s{{0,{_BLANKS}}}"
+_SPACES = rf"\s{{0,{_MAX_SPACES}}}"
 
-#: What may follow the first character of a marker, and what must stand before that.
-_More = tuple[str, Behind]
-#: Does white space lead, what comes then, and what must stand before it all?
-_Beginning = tuple[bool, str, Behind]
-#: Finds in a text, from a place on, where a marker may begin; -1 where none may.
-Begins = Callable[[str, int], int]
+#: What may follow the first character of a marker, and the look-behinds before that character.
+_Rest = tuple[str, Lookbehinds]
+#: Whether white space leads, the prefix behind it, and the look-behinds before both.
+_Prefix = tuple[bool, str, Lookbehinds]
+#: Searches a text from a position on for a place where a marker may begin; returns -1 if there is none.
+Prefilter = Callable[[str, int], int]
 
 
-def guard(patterns: Iterable[str], *, partial: bool = False) -> str | None:
-    """A pattern that matches wherever one of several does, and rarely elsewhere; None where one may begin anyhow.
+def prefilter_pattern(patterns: Iterable[str], *, partial: bool = False) -> str | None:
+    """A pattern that matches wherever one of the patterns does, and rarely elsewhere; None if one may begin anyhow.
 
-    It looks at the first characters, behind white space where that leads, and at what a marker must stand behind. With
-    `partial`, it matches what may be the beginning of a marker at the end of the text, too.
+    With `partial`, it also matches what may be the beginning of a marker at the end of the text.
     """
     split = _split(patterns)
     if split is None:
         return None
-    free, bound = split
-    parts = [_choice(free, partial=partial)] if free else []
-    if bound:
-        parts.append(f"(?<![a-z])(?:{_choice(bound, partial=partial)})")
+    anywhere, outside_words = split
+    parts = [_one_of(anywhere, partial=partial)] if anywhere else []
+    if outside_words:
+        parts.append(f"(?<![a-z])(?:{_one_of(outside_words, partial=partial)})")
     return "|".join(parts)
 
 
-def _split(patterns: Iterable[str]) -> tuple[list[_Beginning], list[_Beginning]] | None:
-    """The beginnings that may stand within a word, which most of prose is, and the others; None where one is open."""
-    free, bound = list[_Beginning](), list[_Beginning]()
-    for pattern in patterns:
-        for known in _beginnings(pattern):
-            if known[1] in ("", " "):
-                return None
-            (bound if _refuses_words(known[2]) else free).append(known)
-    return free, bound
+def compile_prefilter(patterns: Sequence[str], chars: str | None, *, partial: bool) -> Prefilter | None:
+    """A search for places where one of the patterns may begin; None if that is anywhere.
 
-
-def _choice(found: Iterable[_Beginning], *, partial: bool, read: bool = False) -> str:
-    """A pattern for one of several beginnings; with `read`, its first character has been read."""
-    firsts: dict[str, set[_More]] = {}
-    blank = set[_More]()
-    for led, text, behind in found:
-        if led:
-            blank.add((text, behind))
-        else:
-            firsts.setdefault(text[0], set()).add((text[1:], behind))
-    alike: dict[str, str] = {}
-    for char in sorted(firsts):
-        more = _following(firsts[char], "", partial=partial)
-        alike[more] = alike.get(more, "") + char
-    ways = [(f"[{written(chars)}]", more) for more, chars in sorted(alike.items())]
-    spaces: list[tuple[str, str]] = []
-    if blank:
-        soon = "".join(sorted({text[0] for text, _ in blank}))
-        lead, end = _following(blank, _SPACES, partial=partial), r"|\Z" if partial else ""
-        more = rf"(?:(?={_SPACES}(?:[{written(soon)}]{end})){lead}|\s{{{_BLANKS + 1}}})"
-        spaces = [(r"\s", more)]
-    if not read:
-        return "|".join([char + more for char, more in ways + spaces])
-    any_ = [(f"[{written(''.join(firsts))}]", _one_of(ways))] if ways else []
-    return _one_of(any_ + spaces)
-
-
-def _one_of(ways: list[tuple[str, str]]) -> str:
-    """A pattern for what may follow a character that has been read, and may be several."""
-    return "(?:" + "|".join([f"(?<={char}){more}" for char, more in ways]) + ")"
-
-
-def _refuses_words(behind: Behind) -> bool:
-    """Does what must stand before refuse every lower-case letter?"""
-    single = [(refused, re.compile(chars)) for refused, chars in behind if sre.parse(chars).getwidth() == (1, 1)]
-    return any(all(bool(known.match(char)) == refused for char in ascii_lowercase) for refused, known in single)
-
-
-def beginning(patterns: Sequence[str], chars: str | None, *, partial: bool) -> Begins | None:
-    """A search for where one of several patterns may begin, whose first characters are of the class `chars`.
-
-    None where that is anywhere.
+    `chars` is the class of the characters with which the patterns begin, as a pattern. `partial` is as for
+    `prefilter_pattern`.
     """
     split = _split(patterns) if chars else None
     if split is None:
         return None
-    free, bound = split
-    within = [text for led, text, _ in free if not led and text[0] in ascii_lowercase]
-    if within or not (free and bound):
-        search = re.compile(f"(?={chars})(?:{guard(patterns, partial=partial)})").search
+    anywhere, outside_words = split
+    in_words = [text for spaced, text, _ in anywhere if not spaced and text[0] in ascii_lowercase]
+    if in_words or not (anywhere and outside_words):
+        search = re.compile(f"(?={chars})(?:{prefilter_pattern(patterns, partial=partial)})").search
         return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
-    first = f"(?={chars})(?:{_choice(bound, partial=partial)})"
-    here = re.compile(f"(?<![a-z]){first}").match
-    # within a word, nothing is looked at: what stands there begins in front of it or is no small letter
-    own = _choice(free, partial=partial, read=True)
-    next_ = re.compile(f"[^a-z](?:{own}|(?={first})())").search
+    bound = f"(?={chars})(?:{_one_of(outside_words, partial=partial)})"
+    match_here = re.compile(f"(?<![a-z]){bound}").match
+    # No marker begins inside a lowercase word, so the search skips words: it looks at every other character, for a
+    # marker that begins with it, or (the empty group) right behind it.
+    free = _one_of(anywhere, partial=partial, first_is_read=True)
+    search_next = re.compile(f"[^a-z](?:{free}|(?={bound})())").search
 
-    def begins(text: str, pos: int) -> int:
-        if here(text, pos) is not None:
+    def prefilter(text: str, pos: int) -> int:
+        if match_here(text, pos) is not None:
             return pos
-        found = next_(text, pos)
+        found = search_next(text, pos)
         if found is None:
             return -1
         return found.start() if found.lastindex is None else found.start() + 1
 
-    return begins
+    return prefilter
 
 
-def _following(found: set[_More], spaces: str, *, partial: bool) -> str:
-    """What must stand behind a first character that was read, and before it."""
+def _split(patterns: Iterable[str]) -> tuple[list[_Prefix], list[_Prefix]] | None:
+    """The prefixes that may stand inside lowercase words, and the others; None if one is unknown."""
+    anywhere, outside_words = list[_Prefix](), list[_Prefix]()
+    for pattern in patterns:
+        for prefix in _prefixes(pattern):
+            if prefix[1] in ("", " "):
+                return None
+            (outside_words if _excludes_lowercase(prefix[2]) else anywhere).append(prefix)
+    return anywhere, outside_words
+
+
+def _one_of(prefixes: Iterable[_Prefix], *, partial: bool, first_is_read: bool = False) -> str:
+    """A pattern for one of several prefixes; with `first_is_read`, for what follows their first character."""
+    by_first: dict[str, set[_Rest]] = {}
+    spaced = set[_Rest]()
+    for is_spaced, text, behind in prefixes:
+        if is_spaced:
+            spaced.add((text, behind))
+        else:
+            by_first.setdefault(text[0], set()).add((text[1:], behind))
+    by_rest: dict[str, str] = {}
+    for char in sorted(by_first):
+        rest = _rest(by_first[char], "", partial=partial)
+        by_rest[rest] = by_rest.get(rest, "") + char
+    branches = [(f"[{prefix_pattern(chars)}]", rest) for rest, chars in sorted(by_rest.items())]
+    spaces: list[tuple[str, str]] = []
+    if spaced:
+        firsts = "".join(sorted({text[0] for text, _ in spaced}))
+        lead, end = _rest(spaced, _SPACES, partial=partial), r"|\Z" if partial else ""
+        rest = rf"(?:(?={_SPACES}(?:[{prefix_pattern(firsts)}]{end})){lead}|\s{{{_MAX_SPACES + 1}}})"
+        spaces = [(r"\s", rest)]
+    if not first_is_read:
+        return "|".join([char + rest for char, rest in branches + spaces])
+    joined = [(f"[{prefix_pattern(''.join(by_first))}]", _after_first(branches))] if branches else []
+    return _after_first(joined + spaces)
+
+
+def _after_first(branches: list[tuple[str, str]]) -> str:
+    """A pattern for what follows a first character that was read already, by the class of that character."""
+    return "(?:" + "|".join([f"(?<={char}){rest}" for char, rest in branches]) + ")"
+
+
+def _excludes_lowercase(behind: Lookbehinds) -> bool:
+    """Do the look-behinds exclude every lowercase letter?"""
+    single = [(is_negative, re.compile(chars)) for is_negative, chars in behind if width(parse(chars)) == (1, 1)]
+    return any(all(bool(known.match(char)) == is_negative for char in ascii_lowercase) for is_negative, known in single)
+
+
+def _rest(found: set[_Rest], spaces: str, *, partial: bool) -> str:
+    """A pattern for what follows a first character, with the look-behinds before that character."""
     free = {text for text, behind in found if not behind}
     if "" in free:
         return spaces
@@ -131,35 +132,35 @@ def _following(found: set[_More], spaces: str, *, partial: bool) -> str:
     for behind in sorted({behind for _, behind in found}):
         texts = {text for text, other in found if other == behind} - (free if behind else set())
         if texts:
-            parts.append(_before(behind) + spaces + _texts(sorted(texts), partial=partial))
+            parts.append(_lookbehinds(behind) + spaces + _texts(sorted(texts), partial=partial))
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
-def _before(behind: Behind) -> str:
-    """Look-behinds, past a character that was read."""
-    return "".join([f"(?<{'!' if refused else '='}{chars}(?s:.))" for refused, chars in behind])
+def _lookbehinds(behind: Lookbehinds) -> str:
+    """Look-behinds from one character further on."""
+    return "".join([f"(?<{'!' if is_negative else '='}{chars}(?s:.))" for is_negative, chars in behind])
 
 
 def _texts(texts: list[str], *, partial: bool) -> str:
-    """A pattern for one of several texts; with `partial`, the end of the whole text may cut it off."""
+    """A pattern for one of several texts; with `partial`, the end of the input may cut it off."""
     if "" in texts:
         return ""
     short = [text for text in texts if not any(text != other and text.startswith(other) for other in texts)]
-    ways = [_cut(text) if partial else written(text) for text in short]
-    return f"(?:{'|'.join(ways)})"
+    return f"(?:{'|'.join([_cut_off(text) if partial else prefix_pattern(text) for text in short])})"
 
 
-def _cut(text: str) -> str:
-    return f"(?:\\Z|{written(text[0])}{_cut(text[1:])})" if text else ""
+def _cut_off(text: str) -> str:
+    return f"(?:\\Z|{prefix_pattern(text[0])}{_cut_off(text[1:])})" if text else ""
 
 
 @lru_cache(maxsize=4096)
-def _beginnings(pattern: str) -> frozenset[_Beginning]:
-    """The beginnings of a pattern: does white space lead, and what comes then, one character where that is rare."""
-    known = beginnings(pattern, _LENGTHS[0])
+def _prefixes(pattern: str) -> frozenset[_Prefix]:
+    """The prefixes of a pattern behind white space; of those that begin with a rare character, only that."""
+    found = leading_prefixes(pattern, _LENGTHS[0])
     for length in _LENGTHS[1:]:
-        if all(text for _, text, _ in known):
+        if all(text for _, text, _ in found):
             break
-        known = beginnings(pattern, length)
-    rare = {text for led, text, _ in known if text[:1] in _RARE and not led}
-    return frozenset([(led, text[:1] if text in rare and not led else text, behind) for led, text, behind in known])
+        found = leading_prefixes(pattern, length)
+    return frozenset(
+        [(led, text[:1] if text[:1] in _RARE and not led else text, behind) for led, text, behind in found]
+    )
