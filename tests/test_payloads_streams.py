@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, Settings, TextDelta
 from outspoken.cli.explain import event_line
+from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import Options
-from outspoken.payloads.brackets import Brackets
 from outspoken.results.message_text import Message
 from tests.payload_streams import check_chunks, events_of
 
@@ -260,8 +260,8 @@ def test_brackets_in_pieces() -> None:
     text = """{"a}": ['x]', {b: "\\"}"}], c: it's} and } more"""
     end = text.index("} and") + 1
     for size in range(1, len(text)):
-        brackets = Brackets(5)
+        brackets = BracketCounter(5, tolerant=True)
         for at in range(0, len(text), size):
             if brackets.end is None:
-                brackets.run(text[at : at + size])
+                brackets.feed(text[at : at + size])
         assert brackets.end == end + 5

@@ -55,7 +55,7 @@ def scanned(how: Any, pieces: list[str], schema_view: SchemaView) -> tuple[Any, 
             end, done = scanner.feed(buffer, at)
             assert end >= at
             at = end
-            said += scanner.said()
+            said += scanner.take_json()
     assert not scanner.finish()
     assert said == scanner.text
     return at, done, scanner.broken, repr(scanner.value) if done else None, said
@@ -155,7 +155,7 @@ def test_braced_is_said_as_it_comes() -> None:
     text, at, heard = b("{a:'one two',n:15}"), 0, list[str]()
     for end in range(1, len(text) + 1):
         at, _ = scanner.feed(text[:end], at)
-        heard.append(scanner.said())
+        heard.append(scanner.take_json())
     assert "".join(heard) == '{"a": "one two", "n": 15}'
     assert heard[10] == "e"
 
@@ -231,9 +231,9 @@ def test_tagged_is_said_as_it_comes_where_nothing_may_be_repeated() -> None:
     text = t("~<text>one~</text>~<n>15~</n>~<new>1~</new>~</call>")
     scanner = TAGGED.scanner(DEPTH, KNOWN)
     scanner.feed(text[:11], 0)
-    assert scanner.said() == '{"text": "on'
+    assert scanner.take_json() == '{"text": "on'
     end, done = scanner.feed(text, 11)
-    assert (done, scanner.said()) == (True, 'e", "n": 15, "new": 1}')
+    assert (done, scanner.take_json()) == (True, 'e", "n": 15, "new": 1}')
     assert text[end:] == t("~</call>")
 
 

@@ -75,7 +75,8 @@ class Machine(Salvager):
         """What finds in the next piece a character that may end what is being read; None where any piece may."""
         island, free = self._island, self.config.free
         if island is not None:
-            return island.scanner.plain if self.pos == len(self.buffer) and not self._is_typed(island) else None
+            is_read = self.pos == len(self.buffer) and not self._is_typed(island)
+            return island.scanner.search_special if is_read else None
         if free is None or free.target is self.automaton.top_level or self._fresh or self._lead or self._waiting:
             return None
         if self._damage is not None or self._suspect is not None:
@@ -376,7 +377,7 @@ class Machine(Salvager):
         try:
             found = notation_of(step.terminal).result(scanner, "".join(island.pieces), self._depth)
         except NotJsonError:
-            begun = self.pos if scanner.lenient else island.begun - self.base  # what was said of it stands
+            begun = self.pos if scanner.allow_controls else island.begun - self.base  # what was said of it stands
             return self._fail(begun, self.pos, inside=True)
         builder.state.last_value, builder.state.last_text = found
         self._land(step, island.begun - self.base, self.pos)
@@ -411,7 +412,7 @@ class Machine(Salvager):
         """Is what is open at the end complete, but for damage, and closing markers if the caller vouches for it?"""
         if self.builder.context.repair_limit == "none" or not self.builder.nodes:
             return False
-        told = self._island is None or self._island.scanner.tells
+        told = self._island is None or self._island.scanner.detects_errors
         if told and not self.proven and not self._is_bare():
             return False
         self._island = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from typing import Any, Literal, cast
@@ -17,6 +16,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.settings import DEFAULT, Settings
 
 from .documents import Document
+from .scanner import repeated_keys
 from .tokens import TORN
 
 Span = tuple[int, int]
@@ -164,25 +164,10 @@ def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[Pe
             )
         if not mended.complete:
             notes.append(PendingDiagnostic("cut-json", NOTES["cut-json"], (mended.end, mended.end), "error", None))
-        for key in _repeated(mended.text) if mended.text.count(":") > 1 else ():
+        for key in repeated_keys(mended.text) if mended.text.count(":") > 1 else ():
             message = NOTES["repeated-key"].format(before=shown(key))
             notes.append(PendingDiagnostic("repeated-key", message, span, "warning", None))
     return notes
-
-
-def _repeated(text: str) -> list[str]:
-    """The keys that stand twice in one object."""
-    repeated: dict[str, None] = {}
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        if len(made) < len(items):
-            seen: set[str] = set()
-            repeated.update((key, None) for key, _ in items if key in seen or seen.add(key))
-        return made
-
-    json.loads(text, object_pairs_hook=pairs)
-    return list(repeated)
 
 
 def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:

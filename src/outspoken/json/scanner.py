@@ -1,32 +1,39 @@
-"""Islands: JSON values inside other notations. They are found by a scanner and read by the standard decoder.
+"""Finds and reads sound JSON values inside other text, whole or in pieces.
 
-The scanner reads a value piece by piece and says at once where it can be JSON no longer. Read at once or in pieces, a
-value has the same extent and the same fate.
+`read_at` reads a value that is complete, with the standard decoder. `JsonScanner` reads one that arrives in pieces, and
+stops at the first character that cannot be JSON. Both find the same extent. `BracketCounter` finds the end of JSON by
+its brackets alone.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import accumulate
 from typing import Any, cast
 
-_OUTSIDE = re.compile(r'["{}\[\]]')
-_QUOTED = re.compile(r'["\\]')
 _INSIDE = re.compile(r'["\\\x00-\x1f]')
-#: an escape sequence; its group takes part once the sequence is complete
+#: an escape sequence; its group matches only a complete one
 _ESCAPE: Any = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
 _BLANK = " \t\r\n"
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
 _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
-#: From where on a value is read from a piece of the text first, and how long that is; how much of JSON, at most, may be
-#: refused only because the piece ends in it.
+#: Values behind this offset are first read from a window of this length. An error in its last `_TOKEN` characters may
+#: be due to the end of the window.
 _FAR, _TOKEN = 8192, 16
 _OPENER = {"}": "{", "]": "["}
 
-#: What a scanner may meet next.
+#: What a scanner expects next.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
-#: may be empty: it always matches
+#: a number or literal; may be empty, so it always matches
 _SCALAR: Any = re.compile(r"[A-Za-z0-9+.\-]*")
+
+_NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+#: a complete string, a quote or a bracket
+_NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL)
+_QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -43,16 +50,16 @@ def _finite(text: str) -> float:
 
 _INFINITY = float("inf")
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))
-#: The standard decoder: the value that begins at a place, and its end.
+#: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Any = _DECODER.scan_once
 
 
 class NotJsonError(ValueError):
-    """An island that is not a JSON value."""
+    """The text is not one JSON value."""
 
 
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
-    """The JSON value that begins at `pos`, its end and its text, in one step; None where no sound one begins."""
+    """Read the JSON value that begins at `pos`. Returns the value, its end and its text; None if it is not sound."""
     try:
         value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
     except (StopIteration, ValueError, RecursionError):
@@ -68,10 +75,10 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:
-    """`scan_once` far into a text: a piece of it alone, if that decides.
+    """Call `scan_once` on a window of the text first, and on the text only if the window is too short.
 
-    Where the decoder fails, it counts the lines of all that it was given, so that many broken values in one long text
-    would cost the square of its length.
+    An error of the decoder counts the lines of all the text it was given, so that many broken values in one long text
+    would take quadratic time.
     """
     piece = text[pos : pos + _FAR]
     try:
@@ -88,12 +95,8 @@ def _scan_far(text: str, pos: int) -> tuple[Any, int]:
     return scan_once(text, pos)
 
 
-def too_deep(piece: str, max_depth: int) -> bool:
-    return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
-
-
 def decode(text: str, max_depth: int) -> Any:
-    """The value of a text that is one JSON value. Raises NotJsonError."""
+    """Read a text that is one JSON value. Raises NotJsonError."""
     stripped = text.lstrip(" \t\r\n")
     found = read_at(stripped, 0, max_depth) if stripped else None
     if found is None or stripped[found[1] :].strip(" \t\r\n"):
@@ -101,43 +104,21 @@ def decode(text: str, max_depth: int) -> Any:
     return found[0]
 
 
-def depth_of(text: str) -> int:
-    """How deep the brackets of a sound JSON value nest."""
-    depth = deepest = pos = 0
-    end = len(text)
-    scan = _OUTSIDE.search
-    while (match := scan(text, pos, end)) is not None:
-        pos = match.end()
-        if match[0] == '"':
-            while (match := _QUOTED.search(text, pos, end)) is not None and match[0] == "\\":
-                pos = match.end() + 1
-            pos = match.end() if match else end
-        elif match[0] in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        else:
-            depth -= 1
-    return deepest
+def repeated_keys(text: str) -> list[str]:
+    """The keys that objects repeat, in the JSON that begins with the first bracket of a text; none if it is damaged."""
+    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
+    repeated: dict[str, None] = {}
 
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            seen: set[str] = set()
+            repeated.update((key, None) for key, _ in pairs if key in seen or seen.add(key))
+        return made
 
-def balanced(text: str, start: int, end: int) -> int:
-    """Where the bracket that opens at `start` is closed, by brackets and sound strings alone; -1 where it is not."""
-    depth, pos = 0, start
-    while (match := _OUTSIDE.search(text, pos, end)) is not None:
-        pos = match.end()
-        if match[0] == '"':
-            while (match := _QUOTED.search(text, pos, end)) is not None and match[0] == "\\":
-                pos = match.end() + 1
-            if match is None:
-                return -1
-            pos = match.end()
-        elif match[0] in "{[":
-            depth += 1
-        else:
-            depth -= 1
-            if depth <= 0:
-                return pos
-    return -1
+    with suppress(ValueError, RecursionError):
+        json.JSONDecoder(object_pairs_hook=note).raw_decode(text, start)
+    return list(repeated)
 
 
 def encodable_value(value: Any) -> Any:
@@ -145,31 +126,102 @@ def encodable_value(value: Any) -> Any:
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [encodable_value(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return [encodable_value(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {encodable_value(k): encodable_value(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {encodable_value(k): encodable_value(v) for k, v in cast("dict[str, Any]", value).items()}
     return value
+
+
+def too_deep(piece: str, max_depth: int) -> bool:
+    """Do the brackets of a sound value nest deeper than the limit?"""
+    return piece.count("{") + piece.count("[") > max_depth and depth_of(piece) > max_depth
+
+
+def depth_of(text: str) -> int:
+    """How deep the brackets of a sound JSON value nest."""
+    return max(accumulate([1 if char in "{[" else -1 for char in _NOT_BRACKETS.sub("", text)]), default=0)
+
+
+class BracketCounter:
+    """Counts the brackets outside of strings in text that arrives in pieces, until the first bracket is closed.
+
+    `at` is the offset up to which the text was read. `end` is the offset behind the bracket that closes the first one,
+    None before it was read. `quote` is the quote that opened the string being read, "" outside of strings.
+
+    With `tolerant`, the JSON may be damaged: a single quote opens a string where a value may begin (elsewhere it is an
+    apostrophe), and a closing bracket closes the last open bracket of its kind, with all that is open inside, or
+    nothing. Without it, any closing bracket closes the last open one.
+    """
+
+    __slots__ = ("_escaped", "_kinds", "_last", "_open", "_tolerant", "at", "end", "quote")
+
+    def __init__(self, at: int = 0, *, tolerant: bool = False) -> None:
+        self.at = at
+        self.end: int | None = None
+        self.quote = ""
+        self._tolerant = tolerant
+        self._open: list[str] = []
+        self._kinds = {"{": 0, "[": 0}
+        self._escaped = False
+        #: the last character outside of strings that is not white space
+        self._last = ""
+
+    def feed(self, text: str, pos: int = 0, stop: int | None = None) -> None:
+        """Read text[pos:stop], which follows what was read before, up to the end of the value at most."""
+        begun, stop = pos, len(text) if stop is None else stop
+        if self._escaped and pos < stop:
+            self._escaped, pos = False, pos + 1
+        while pos < stop and self.end is None:
+            match = (_QUOTED[self.quote] if self.quote else _NOT_QUOTED).search(text, pos, stop)
+            if self._tolerant and not self.quote:
+                between = text[pos : match.start() if match else stop].rstrip()
+                self._last = between[-1] if between else self._last
+            if match is None:
+                break
+            char, pos = match[0], match.end()
+            if char == "\\":
+                self._escaped = pos == stop
+                pos += 1
+            elif self.quote:
+                self.quote = ""
+            elif char in "{[":
+                self._open.append(char)
+                self._kinds[char] += 1
+            elif char in "}]":
+                self._close(_OPENER[char])
+                self.end = None if self._open else self.at + pos - begun
+            elif char == '"' or (char == "'" and self._tolerant and self._last in "{[,:"):
+                self.quote = char
+            self._last = char[0]
+        self.at += stop - begun
+
+    def _close(self, opener: str) -> None:
+        if not self._tolerant:
+            del self._open[-1:]
+        elif self._kinds[opener]:
+            while (last := self._open.pop()) != opener:
+                self._kinds[last] -= 1
+            self._kinds[opener] -= 1
 
 
 class JsonScanner:
     """Reads one JSON value that arrives in pieces, as far as it is sound.
 
-    `depth` is how many brackets are open. `held` is how many of the last characters that were read may still turn out
-    to stand otherwise if the value breaks further on: a comma that nothing follows, the quote that ended a string, a
-    number that goes on. `broken` says that what was read last can be no JSON, whatever follows.
+    `depth` is how many brackets are open. `held` is how many of the last characters read may get another meaning if the
+    value breaks later: a comma that nothing follows yet, the quote that ended a string, a number that may go on.
+    `broken` is true once what was read cannot be JSON, whatever follows. With `allow_controls`, control characters in
+    strings do not break the value. The nesting limit is checked when the complete value is read.
     """
 
-    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken", "lenient")
+    __slots__ = ("_want", "_stack", "_string", "_escape", "_scalar", "_keep", "held", "broken", "allow_controls")
 
-    #: it tells at once where it can be JSON no longer
-    tells = True
-    #: what it reads is handed on as it stands
+    #: `broken` is set at the first character that cannot be read
+    detects_errors = True
+    #: the text itself is JSON
     transcodes = False
 
-    def __init__(self, max_depth: int) -> None:
-        #: control characters in strings do not break the value; what it says is refused when all of it is there
-        self.lenient = False
-        del max_depth  # what nests too deeply is refused when all of it is there
+    def __init__(self) -> None:
+        self.allow_controls = False
         self._want = _VALUE
         self._stack: list[str] = []
         self._string = self.broken = False
@@ -183,7 +235,7 @@ class JsonScanner:
         return len(self._stack)
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
-        """Read on from `pos`. Returns where reading stopped, and whether the value ended there."""
+        """Read on from `pos`. Returns where reading stopped and whether the value ended there."""
         begun, length, done = pos, len(text), False
         self._keep = pos - self.held
         while pos < length and not done and not self.broken:
@@ -198,13 +250,17 @@ class JsonScanner:
         self.held = 0 if done else max(pos - self._keep, 0)
         return max(pos, begun), done
 
+    def take_json(self) -> str:
+        """Nothing: see `transcodes`."""
+        return ""
+
     @property
-    def plain(self) -> Any:
-        """What finds a character that may not stand in what is being read; None where that is no string."""
+    def search_special(self) -> Callable[[str, int], re.Match[str] | None] | None:
+        """Inside a string, the search for the next character that is not plain text; None elsewhere."""
         return _INSIDE.search if self._string and not self._escape else None
 
     def finish(self) -> bool:
-        """The text has ended: is the value complete? Only a number or a literal can be."""
+        """Is the value complete if the text ends here? Only a number or a literal can be."""
         return self._scalar is not None and not self._stack
 
     def _in_string(self, text: str, pos: int) -> tuple[int, bool]:
@@ -222,7 +278,7 @@ class JsonScanner:
             self._string = False
             self._want = _COLON if self._want in (_KEY, _FIRST_KEY) else _AFTER
             return pos, not self._stack
-        elif not self.lenient:
+        elif not self.allow_controls:
             self.broken = True
             return pos - 1, False
         return pos, False

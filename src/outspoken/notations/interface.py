@@ -30,7 +30,7 @@ class JsonNotation:
 
     def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> Any:
         """A scanner for a value that arrives in pieces."""
-        return JsonScanner(max_depth)
+        return JsonScanner()
 
     def may_begin(self, char: str) -> bool:
         """May a value of this island begin with the character?"""

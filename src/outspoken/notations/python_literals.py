@@ -229,10 +229,10 @@ class PythonScanner:
     #: its pieces are not handed on before it is complete
     held = 0
     #: whether what it reads is sound is known only when all of it is there
-    broken = tells = lenient = False
+    broken = detects_errors = allow_controls = False
     #: what it reads has to be said in JSON
     transcodes = True
-    plain = None
+    search_special = None
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
 
     def __init__(self, max_depth: int) -> None:
@@ -256,7 +256,7 @@ class PythonScanner:
             pos = match.end()
         return pos, False
 
-    def said(self) -> str:
+    def take_json(self) -> str:
         """What is said in JSON since it was last asked for: nothing, before the literal is complete."""
         return ""
 

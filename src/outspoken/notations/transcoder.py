@@ -7,9 +7,9 @@ class Transcoder:
     """What was said so far, as JSON. `broken` says that what was read last can be no such island, whatever follows."""
 
     #: it tells at once where it can be read no longer, and what it hands on is JSON
-    tells = transcodes = True
-    plain = None
-    lenient = False
+    detects_errors = transcodes = True
+    search_special = None
+    allow_controls = False
     held = 0
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Transcoder:
         """All that was said, as JSON."""
         return "".join(self._said)
 
-    def said(self) -> str:
+    def take_json(self) -> str:
         """What is said since it was last asked for."""
         new = "".join(self._said[self._taken :])
         self._taken = len(self._said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
 from outspoken.results.message_text import Message
@@ -16,7 +17,7 @@ from .options import Options
 from .page import Page
 from .replies import TypedPayload
 from .types import PayloadType
-from .validation import Checked, check, repeated_keys
+from .validation import Checked, check
 
 #: Findings after which a payload is not what it should be.
 _WRONG = frozenset({"invalid-payload", "invalid-item", "wrong-kind"})

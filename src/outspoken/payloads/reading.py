@@ -9,6 +9,7 @@ from typing import Any, cast
 from outspoken.engine.parser import Machine
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.tables import Terminal
+from outspoken.json.scanner import BracketCounter
 from outspoken.notations.tools import Tools
 from outspoken.parsing.session import OnError, Reading
 from outspoken.recovery.sync_points import Damage, Resync
@@ -20,7 +21,6 @@ from outspoken.results.replies import STATUSES, Payload, Reply
 from outspoken.results.settings import Settings
 from outspoken.semantics.open_node import OpenNode
 
-from .brackets import Brackets
 from .builder import PayloadBuilder
 from .finishing import Finisher, Judge, chosen
 from .grammar import FORMAT, Marker, automaton_of, named
@@ -50,7 +50,7 @@ def openers(automaton: Automaton) -> Resync:
 class PayloadMachine(Machine):
     """Also finds where a broken payload ends: at its last bracket, or at the next marker."""
 
-    _brackets: Brackets | None = None
+    _brackets: BracketCounter | None = None
     #: the first marker that stood in what may have been a string of the broken payload
     _skipped: int | None = None
     #: finds the marker with which a line begins
@@ -126,7 +126,7 @@ class PayloadMachine(Machine):
             return super()._skip(damage, final=final)
         found = self._extent(damage, final=final)
         if found is None:
-            self.pos = (self._brackets or Brackets(damage.at)).at - self.base
+            self.pos = (damage.at if self._brackets is None else self._brackets.at) - self.base
             return False
         end, closed = found
         self._damage = self._brackets = self._skipped = None
@@ -144,11 +144,11 @@ class PayloadMachine(Machine):
 
     def _extent(self, damage: Damage, *, final: bool) -> tuple[int, bool] | None:
         """Where a broken payload ends, and whether something says so; None where that is not known yet."""
-        brackets = self._brackets = self._brackets or Brackets(damage.at)
+        brackets = self._brackets = self._brackets or BracketCounter(damage.at, tolerant=True)
         while brackets.end is None:
             match = self._marker_from(damage, brackets.at, final=final)
             stop = self.base + (len(self.buffer) if match is None else match.start())
-            brackets.run(self.slice(brackets.at, min(stop, self._most(damage))))
+            brackets.feed(self.slice(brackets.at, min(stop, self._most(damage))))
             if brackets.end is not None:
                 break
             if brackets.at >= self._most(damage):
@@ -161,7 +161,7 @@ class PayloadMachine(Machine):
                 return stop, True
             self._skipped = stop if self._skipped is None else self._skipped
             self._spent += match.end() - match.start()
-            brackets.run(self.slice(brackets.at, min(max(self.base + match.end(), stop + 1), self._most(damage))))
+            brackets.feed(self.slice(brackets.at, min(max(self.base + match.end(), stop + 1), self._most(damage))))
         return self._with_closers(damage, brackets.end, final=final)
 
     def _most(self, damage: Damage) -> int:

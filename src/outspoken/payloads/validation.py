@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
@@ -60,24 +58,6 @@ def check(type_: PayloadType, data: Any, page: Page, level: Validation) -> Check
     if checked.is_sound and checked.value is not None and type_.check is not None:
         findings += [Finding("odd-payload", said) for said in type_.check(checked.value, page)]
     return checked
-
-
-def repeated_keys(text: str) -> list[str]:
-    """The keys that stand twice in an object of the sound JSON that begins with the first bracket of a text."""
-    found: dict[str, None] = {}
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        if len(pairs) > 1:
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    found[key] = None
-                seen.add(key)
-
-    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-    with suppress(ValueError, RecursionError):
-        json.JSONDecoder(object_pairs_hook=note).raw_decode(text, start)
-    return list(found)
 
 
 def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, bool]:

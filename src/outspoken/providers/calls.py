@@ -77,8 +77,8 @@ class Sound:
 
     __slots__ = ("_scanner", "_begun", "_ended", "_rest")
 
-    def __init__(self, max_depth: int) -> None:
-        self._scanner = JsonScanner(max_depth)
+    def __init__(self) -> None:
+        self._scanner = JsonScanner()
         self._begun = self._ended = False
         #: what was read of it and may not stand
         self._rest = ""
@@ -116,7 +116,7 @@ class Call(Block):
         self.free = free
         self._pieces: list[str] = []
         self._number = -1
-        self._sound = Sound(owner.settings.max_depth)
+        self._sound = Sound()
         #: what is certain and was not sent, and how much was
         self._queue: list[str] = []
         self._sent: list[str] = []

@@ -11,13 +11,13 @@ import json
 import re
 from typing import Any
 
+from outspoken.json.scanner import BracketCounter
+
 from .errors import ProviderFormatError
 from .event_stream import EventStream
 
 _LINE = re.compile(r"\r\n|\n|\r")
 _FIELD = re.compile(r"(?:data|event|id|retry)?:")
-_TOKEN = re.compile(r'["{}\[\]]')
-_QUOTE = re.compile(r'["\\]')
 _DONE = "[DONE]"
 _BETWEEN = re.compile(r"(?:\[DONE\]|[\s,\]]|\[(?!D|\Z))*")
 #: what may begin the line of an event
@@ -204,18 +204,18 @@ class _Values:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._text = ""
-        self._start = self._pos = self._depth = self._count = 0
-        self._quoted = False
+        self._start = self._count = 0
+        #: finds the end of the value that begins at `_start`; None between values
+        self._counter: BracketCounter | None = None
 
     def feed(self, piece: str) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
         self._text += piece
-        while (self._depth or self._begins()) and self._ends():
+        while (end := self._end()) is not None:
             self._count += 1
-            found.append(("", decoded(self._text[self._start : self._pos], f"value {self._count}")))
-            self._start = self._pos
+            found.append(("", decoded(self._text[self._start : end], f"value {self._count}")))
+            self._start, self._counter = end, None
         self._text = self._text[self._start :]
-        self._pos -= self._start
         self._start = 0
         if len(self._text) > self._limit:
             raise ProviderFormatError("", "without an end", f"a value of at most {self._limit:,} characters")
@@ -224,7 +224,7 @@ class _Values:
     def _begins(self) -> bool:
         """Does a value begin behind what stands between two?"""
         match = _BETWEEN.match(self._text, self._start)
-        self._start = self._pos = match.end() if match else self._start
+        self._start = match.end() if match else self._start
         first = self._text[self._start : self._start + _SHOWN]
         if first and _DONE.startswith(first):
             return False
@@ -232,25 +232,15 @@ class _Values:
             raise ProviderFormatError("", f"the text {first!r}", "a JSON object", f"value {self._count + 1}")
         return bool(first)
 
-    def _ends(self) -> bool:
-        """Is all of the value there? Each character is looked at once."""
-        text = self._text
-        while (match := (_QUOTE if self._quoted else _TOKEN).search(text, self._pos)) is not None:
-            self._pos = match.end()
-            if match[0] == "\\":
-                if self._pos == len(text):
-                    self._pos = match.start()
-                    return False
-                self._pos += 1
-            elif match[0] == '"':
-                self._quoted = not self._quoted
-            else:
-                self._depth += 1 if match[0] in "{[" else -1
-                if not self._depth:
-                    return True
-        self._pos = len(text)
-        return False
+    def _end(self) -> int | None:
+        """The end of the value that begins next; None before all of it is there. Each character is read once."""
+        if self._counter is None:
+            if not self._begins():
+                return None
+            self._counter = BracketCounter()
+        self._counter.feed(self._text, self._start + self._counter.at)
+        return None if self._counter.end is None else self._start + self._counter.end
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
-        left, self._text, self._depth = self._text.strip("[ \t\r\n"), "", 0
+        left, self._text, self._counter = self._text.strip("[ \t\r\n"), "", None
         return [], left

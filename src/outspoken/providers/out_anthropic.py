@@ -13,7 +13,6 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
-from outspoken.results.settings import DEFAULT
 
 from .out import EXTENSION, Exporter, Part, Sent, atold, told
 
@@ -113,7 +112,7 @@ class AnthropicEvents(Exporter):
 
     def _call_start(self, call: Sent) -> None:
         index = self._start({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
-        self._uses[call.position] = (index, JsonScanner(DEFAULT.max_depth))
+        self._uses[call.position] = (index, JsonScanner())
 
     def _call_delta(self, call: Sent, arguments: str) -> None:
         index, scanner = self._uses[call.position]

@@ -7,8 +7,8 @@ from typing import Any
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
-from outspoken.json import scanner
 from outspoken.json.repair import repair_region
+from outspoken.json.scanner import BracketCounter, read_at
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import ANY, SchemaView, schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
@@ -125,9 +125,10 @@ class Values:
         ends = [*ends[: _MAX_ENDS - 1], *ends[_MAX_ENDS - 1 :][-2:], self._end]
         if self._end - at > _FAR:
             ends = [*ends[:1], *ends[-2:]]
-        balanced = scanner.balanced(self._text, at, self._end)
-        if balanced > 0:
-            ends.insert(0, balanced)
+        counter = BracketCounter(at)
+        counter.feed(self._text, at, self._end)
+        if counter.end is not None:
+            ends.insert(0, counter.end)
         if not self._region.closed:
             found.append(self._cut(at, config, name))
         for end in dict.fromkeys(ends):
@@ -268,7 +269,7 @@ def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition
             return step, match.end(), None
     for step in config.embedded:
         if text[pos] in JSON_FIRST.get(step.terminal.short, ()):
-            found = scanner.read_at(text, pos, depth)
+            found = read_at(text, pos, depth)
             if found is not None:
                 return step, found[1], (found[0], found[2])
     return None, pos, None

@@ -53,7 +53,7 @@ class AnswerBuilder:
         if node is not None and self.is_answer(node) and node.partial_text is None:
             self._begin(node, value.begun)
             if not value.scanner.transcodes:
-                value.scanner.lenient = True
+                value.scanner.allow_controls = True
 
     def _begin(self, node: OpenNode, start: int, *, is_bare: bool = False) -> PartialAnswer:
         node.partial_text = made = PartialAnswer(start, is_bare=is_bare)

@@ -22,7 +22,7 @@ class EmbeddedValue:
     def certain(self) -> str:
         """More of the value's JSON text, as far as no later text can change it."""
         if self.scanner.transcodes:
-            return self.scanner.said()
+            return self.scanner.take_json()
         if not self.pieces or self.pieces[0][0] != "{":
             return ""
         held, piece = self.scanner.held, self.pieces[-1]
