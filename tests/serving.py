@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from outspoken.serving.app import Proxy
-from outspoken.serving.limits import ServeSettings
+from outspoken.serving.settings import ServeSettings
 
 
 class Server:

@@ -27,11 +27,11 @@ from outspoken import (
 )
 from outspoken import stream as parsed
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.out_anthropic import ato_anthropic_events, to_anthropic_events
-from outspoken.providers.out_openai import ato_openai_chunks, to_openai_chunks
-from outspoken.providers.out_responses import ato_openai_responses, to_openai_responses
-from outspoken.providers.out_sse import Protocol, sse
-from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel_parts
+from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
+from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai_chunks
+from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
+from outspoken.providers.export.sse import Protocol, sse
+from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
 from tests.outgoing import (
     Events,
     calls_of,

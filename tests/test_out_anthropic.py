@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
-from outspoken.providers.out_anthropic import to_anthropic, to_anthropic_events
-from outspoken.providers.out_sse import sse
+from outspoken.providers.export.anthropic import to_anthropic, to_anthropic_events
+from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as said
 from tests.outgoing import (

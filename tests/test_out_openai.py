@@ -11,8 +11,8 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from outspoken import parse, stream
 from outspoken.providers.events import Failed
-from outspoken.providers.out_openai import to_openai, to_openai_chunks
-from outspoken.providers.out_sse import sse
+from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
+from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as said
 from tests.outgoing import (

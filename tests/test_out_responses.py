@@ -11,8 +11,8 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from outspoken import parse, stream
 from outspoken.providers.events import Finished, RefusalDelta
-from outspoken.providers.out_responses import to_openai_response, to_openai_responses
-from outspoken.providers.out_sse import sse
+from outspoken.providers.export.responses import to_openai_response, to_openai_responses
+from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as said
 from tests.outgoing import (

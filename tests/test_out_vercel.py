@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 
 from outspoken import parse, stream
-from outspoken.providers.out_sse import sse
-from outspoken.providers.out_vercel import to_vercel, to_vercel_parts
+from outspoken.providers.export.sse import sse
+from outspoken.providers.export.vercel import to_vercel, to_vercel_parts
 from outspoken.providers.replies import ProviderReply
 from tests.outgoing import (
     Call,

@@ -258,7 +258,7 @@ def test_two_hundred_streams_at_once() -> None:
 
 @pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])
 def test_upstream_that_is_none(upstream: str) -> None:
-    from outspoken.serving.limits import ServeError, ServeSettings
+    from outspoken.serving.settings import ServeError, ServeSettings
 
     with pytest.raises(ServeError, match="is no URL"):
         ServeSettings(upstream)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.serving.chat import ChatStream, Telling
-from outspoken.serving.limits import ServeSettings
-from outspoken.serving.refusals import Refusal
+from outspoken.serving.http_errors import Refusal
+from outspoken.serving.rewriter import ChatStream, Telling
+from outspoken.serving.settings import ServeSettings
 from tests.serving import chunk, completion, event, written
 
 TEXT = """<think>Hm.</think>Über Moose.

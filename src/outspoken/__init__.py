@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from outspoken.processing.processor import ResponseProcessor
     from outspoken.processing.results import Processed, RetryRequest
     from outspoken.processing.stats import ParseStats
-    from outspoken.providers.delta import LLMResponseParser, ParsedDelta
+    from outspoken.providers.chunk_parser import LLMResponseParser, ParsedDelta
     from outspoken.providers.errors import ProviderFormatError, UnknownProviderError
     from outspoken.providers.events import (
         Failed,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
         Started,
         UsageReported,
     )
-    from outspoken.providers.out_anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
-    from outspoken.providers.out_openai import ato_openai_chunks, to_openai, to_openai_chunks
-    from outspoken.providers.out_responses import ato_openai_responses, to_openai_response, to_openai_responses
-    from outspoken.providers.out_sse import asse, sse
-    from outspoken.providers.out_vercel import ato_vercel_parts, to_vercel, to_vercel_parts
+    from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic, to_anthropic_events
+    from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai, to_openai_chunks
+    from outspoken.providers.export.responses import ato_openai_responses, to_openai_response, to_openai_responses
+    from outspoken.providers.export.sse import asse, sse
+    from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel, to_vercel_parts
     from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
     from outspoken.providers.stream import ProviderStream, parse_response
     from outspoken.rendering.messages import parse_message
@@ -146,7 +146,7 @@ _HOMES = {
     "results.geometry": ["Box", "Point", "Screen"],
     "processing.results": ["Processed", "RetryRequest"],
     "processing.processor": ["ResponseProcessor"],
-    "providers.delta": ["LLMResponseParser", "ParsedDelta"],
+    "providers.chunk_parser": ["LLMResponseParser", "ParsedDelta"],
     "providers.errors": ["ProviderFormatError", "UnknownProviderError"],
     "providers.events": [
         "Failed",
@@ -157,11 +157,11 @@ _HOMES = {
         "Started",
         "UsageReported",
     ],
-    "providers.out_anthropic": ["ato_anthropic_events", "to_anthropic", "to_anthropic_events"],
-    "providers.out_openai": ["ato_openai_chunks", "to_openai", "to_openai_chunks"],
-    "providers.out_responses": ["ato_openai_responses", "to_openai_response", "to_openai_responses"],
-    "providers.out_sse": ["asse", "sse"],
-    "providers.out_vercel": ["ato_vercel_parts", "to_vercel", "to_vercel_parts"],
+    "providers.export.anthropic": ["ato_anthropic_events", "to_anthropic", "to_anthropic_events"],
+    "providers.export.chat_completions": ["ato_openai_chunks", "to_openai", "to_openai_chunks"],
+    "providers.export.responses": ["ato_openai_responses", "to_openai_response", "to_openai_responses"],
+    "providers.export.sse": ["asse", "sse"],
+    "providers.export.vercel": ["ato_vercel_parts", "to_vercel", "to_vercel_parts"],
     "providers.replies": ["FinishReason", "ProviderError", "ProviderReply", "Signature", "Usage"],
     "providers.stream": ["ProviderStream", "parse_response"],
     "parsing.session": ["StreamParser"],

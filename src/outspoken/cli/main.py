@@ -257,8 +257,8 @@ def _stream_live(given: argparse.Namespace) -> int:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from outspoken.serving.limits import ServeSettings
     from outspoken.serving.run import run
+    from outspoken.serving.settings import ServeSettings
 
     names = (*LIMITS, "upstream", "format", "reasoning_field", "action_tool")
     run(ServeSettings(**{name: getattr(given, name) for name in names}), given.host, given.port)

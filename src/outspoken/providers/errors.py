@@ -1,4 +1,4 @@
-"""What is raised where something is no response of a provider. What the model wrote raises nothing."""
+"""The errors for input that is no response of a provider. What the model wrote raises none of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from outspoken.results.errors import OutspokenError
 
 
 class ProviderFormatError(OutspokenError, ValueError):
-    """Something that a provider does not send. `path` is the field, `found` what is there, `expected` what may be.
+    """The provider's API has no such response or chunk.
 
-    `place` is the chunk, counted from 1: "chunk 3", or "" where there is only one.
+    `path` is the field, "" for the whole; `found` describes its value and `expected` what it may be. `place` is the
+    chunk, counted from 1, as in "chunk 3"; it is "" for the first.
     """
 
     def __init__(self, path: str, found: str, expected: str, place: str = "") -> None:
@@ -18,7 +19,7 @@ class ProviderFormatError(OutspokenError, ValueError):
 
 
 class UnknownProviderError(OutspokenError, ValueError):
-    """There is no provider of this name."""
+    """There is no provider with this name."""
 
     def __init__(self, name: object, known: list[str]) -> None:
         self.name = name

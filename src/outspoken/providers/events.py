@@ -1,4 +1,4 @@
-"""What a provider's stream says beside the text, reasoning and calls that every stream has."""
+"""The events of a provider's stream, beside those of `outspoken.results.events`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Started:
-    """The response has begun. `id` and `model` are the provider's; None where it does not say."""
+    """The response has begun. `id` and `model` are the provider's; None if it sends none."""
 
     id: str | None
     model: str | None
@@ -21,16 +21,16 @@ class Started:
 
 @dataclass(slots=True)
 class RefusalDelta:
-    """More of the text with which the model or the provider refuses."""
+    """A piece of the text with which the model or the provider refuses."""
 
     text: str
 
 
 @dataclass(slots=True)
 class ReasoningSigned:
-    """The signature of the reasoning block that is open or was the last, or a block that came encrypted (`redacted`).
+    """The signature of the open or last block of reasoning, or an encrypted block (`redacted`).
 
-    With Gemini also that of a text or a call, right behind it.
+    With Gemini it may also sign the text or call before it.
     """
 
     signature: str
@@ -39,21 +39,21 @@ class ReasoningSigned:
 
 @dataclass(slots=True)
 class UsageReported:
-    """The tokens so far; a later one replaces an earlier one."""
+    """The tokens so far; a later event replaces an earlier one."""
 
     usage: Usage
 
 
 @dataclass(slots=True)
 class Failed:
-    """The provider reports an error. What came before it stands."""
+    """The provider reports an error. Events before it stay valid."""
 
     error: ProviderError
 
 
 @dataclass(slots=True)
 class Finished:
-    """The provider says why the response ends: `reason` in one vocabulary for all, `raw` in its own word."""
+    """Why the response ends: `reason` is the same for all providers, `raw` is the provider's word."""
 
     reason: FinishReason
     raw: str

@@ -1,4 +1,4 @@
-"""The reply of a provider: what the model said, and what the provider says of it."""
+"""`ProviderReply`: a reply with what a provider sends beside the content."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from outspoken.results.replies import Reply
 _FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 #: Why a response ended: the model was done, wants calls to be run, hit the limit of tokens, was stopped by a filter,
-#: refuses, wants to go on later (Anthropic's `pause_turn`), failed, or anything else.
+#: refuses, wants to continue later (Anthropic's `pause_turn`), failed, or another reason.
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error", "other"]
 
 
 class Usage(BaseModel):
-    """Tokens, as far as the provider counts them. `raw` is its own object."""
+    """Token counts; None for those that the provider does not report. `raw` is its object."""
 
     model_config = _FROZEN
 
@@ -29,7 +29,7 @@ class Usage(BaseModel):
 
 
 class ProviderError(BaseModel):
-    """An error that the provider reports in its answer or in the middle of a stream. `raw` is its own object."""
+    """An error that the provider reports, in its response or in the middle of a stream. `raw` is its object."""
 
     model_config = _FROZEN
 
@@ -41,11 +41,11 @@ class ProviderError(BaseModel):
 
 
 class Signature(BaseModel):
-    """The signature of a reasoning block, by which a provider knows its own again.
+    """The signature of a reasoning block, by which a provider recognises its own.
 
-    `segment` is the index in `Reply.segments` of what is signed: reasoning, but with Gemini also a text or a call. A
-    `redacted` block has no text; its `data` is the block. What has no text is no segment: then `segment` is the index
-    of the one that comes next, or the number of them all.
+    `segment` is the index in `Reply.segments` of the signed segment: reasoning, and with Gemini also a text or a call.
+    `redacted` reasoning is encrypted in `data` and has no text. Reasoning without text is no segment; then `segment` is
+    the index of the next one, or the number of segments.
     """
 
     model_config = _FROZEN
@@ -56,18 +56,17 @@ class Signature(BaseModel):
 
 
 class ProviderReply(Reply):
-    """A response of a provider, read.
+    """The reply of a provider.
 
-    `raw` is the text that the provider sent as content, with what of it the format took for markup; spans are offsets
-    into it. What the provider sent apart from the content (native calls, reasoning fields) has an empty span where it
-    stood among the text.
+    `raw` is the content, including the markup of its format; spans are offsets into it. Segments that the provider sent
+    apart from the content (native calls, reasoning fields) have an empty span, at their place in it.
     """
 
     provider: str
     id: str | None = None
     model: str | None = None
     finish_reason: FinishReason | None = None
-    #: the provider's own word for it
+    #: the provider's word for `finish_reason`
     stop_reason: str | None = None
     usage: Usage | None = None
     refusal: str | None = None

@@ -16,12 +16,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from outspoken.providers.out_sse import sse_end, sse_event
+from outspoken.providers.export.sse import sse_end, sse_event
 
-from .chat import ChatStream, Telling
 from .headers import to_client, to_upstream
-from .limits import ServeSettings
-from .refusals import Refusal
+from .http_errors import Refusal
+from .rewriter import ChatStream, Telling
+from .settings import ServeSettings
 from .upstream import Deadline, Upstream
 
 _T = TypeVar("_T")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .limits import ServeError
+from .settings import ServeError
 
 if TYPE_CHECKING:
-    from .limits import ServeSettings
+    from .settings import ServeSettings
 
 
 def run(settings: ServeSettings, host: str, port: int) -> None:

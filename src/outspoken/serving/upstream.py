@@ -10,8 +10,8 @@ import anyio
 import httpx
 
 from .headers import Headers
-from .limits import ServeSettings
-from .refusals import Refusal
+from .http_errors import Refusal
+from .settings import ServeSettings
 
 
 class Deadline:

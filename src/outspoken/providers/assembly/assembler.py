@@ -1,0 +1,252 @@
+"""Assembles what a reader finds to events as it arrives, and to the reply at the end."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from outspoken.providers.events import (
+    Failed,
+    Finished,
+    ProviderEvent,
+    ReasoningSigned,
+    RefusalDelta,
+    UsageReported,
+)
+from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+from outspoken.results.construct import construct
+from outspoken.results.errors import LimitError
+from outspoken.results.events import Done
+from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.replies import Segment, Status
+
+from .block_sequence import BlockSequence, Key
+from .blocks import Block, ParsedTextBlock, PayloadBlock, ReasoningBlock, SurrogateJoiner, TextBlock
+from .finish_reasons import to_finish_reason
+from .recorder import Options, Recorder
+from .tool_calls import ToolCallBlock
+
+
+class Assembler:
+    """Takes the parts of a response from a reader, and makes the events and the reply.
+
+    A part is text, reasoning, a call or a payload. Its key is what the API tells it apart by from others of its kind;
+    without a key, a piece continues the part that came before it. See `BlockSequence` for when parts begin and end.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._recorder = Recorder(options)
+        self._sequence = BlockSequence(self._recorder)
+        self._received = 0
+        self._refusal: list[str] = []
+        self._refusal_joiner = SurrogateJoiner()
+        #: by key: the signed block, or the number of blocks before a signature without one
+        self._signatures: dict[Key, tuple[Block | int, str, bool]] = {}
+        self._finish: tuple[FinishReason, str] | None = None
+        self._usage: Usage | None = None
+        self._error: ProviderError | None = None
+
+    def take_events(self) -> list[ProviderEvent]:
+        """Return the events since the last time."""
+        events, self._recorder.events = self._recorder.events, []
+        return events
+
+    # parts
+
+    def started(self, id: str | None = None, model: str | None = None) -> None:
+        """The response has begun."""
+        self._recorder.start(id, model)
+
+    def text(self, piece: str | None, key: Key | None = None) -> None:
+        """Add a piece of the content."""
+        self._add("text", piece, key)
+
+    def reasoning(self, piece: str | None, key: Key | None = None) -> None:
+        """Add a piece of the reasoning."""
+        self._add("reasoning", piece, key)
+
+    def _add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None) -> None:
+        if piece:
+            self.begin_part(kind, key).feed(self._counted(piece))
+
+    def begin_part(self, kind: Literal["text", "reasoning"], key: Key | None) -> Block:
+        """Begin text or reasoning that may stay empty, or return the part that goes on."""
+        found = self._sequence.find_open(kind, key)
+        if found is not None:
+            return found
+        text_block = ParsedTextBlock if self._options.format else TextBlock
+        block = (ReasoningBlock if kind == "reasoning" else text_block)(self._recorder)
+        return self._sequence.begin(block, key)
+
+    def add_rest(self, kind: Literal["text", "reasoning"], key: Key, whole: str | None) -> None:
+        """Take all of a part, and add what has not arrived in pieces."""
+        block = self._sequence.get(kind, key)
+        known = block.length if block is not None else 0
+        self._add(kind, (whole or "")[known:], key)
+
+    def end_part(self, kind: str, key: Key) -> None:
+        """End a part. Whether the response ends with it is still open."""
+        block = self._sequence.get(kind, key)
+        if block is not None and not block.done:
+            self._sequence.announce_end(block)
+            if isinstance(block, ToolCallBlock) and block.has_complete_json():
+                self._sequence.finish(block, "stop")
+
+    def split_reasoning(self) -> None:
+        """Begin another block with the next reasoning."""
+        self._sequence.split_reasoning()
+
+    def call(self, key: Key, id: str | None, name: str | None, *, free_text: bool = False) -> ToolCallBlock:
+        """Return the call with this key, which begins here if there is none."""
+        found = self._sequence.get("call", key)
+        if isinstance(found, ToolCallBlock):
+            found.identify(id, name)
+            return found
+        return self._sequence.begin(ToolCallBlock(self._recorder, id, name, free_text=free_text), key)
+
+    def arguments(self, call: ToolCallBlock, piece: str | None) -> None:
+        """Add a piece of a call's arguments."""
+        if piece:
+            call.feed(self._counted(piece))
+
+    def payload(self, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
+        """Add something whole of another kind. With `aside`, it ends no other part."""
+        self._sequence.begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status), None)
+
+    def sign(self, signature: str | None, key: Key | None = None, *, redacted: bool = False) -> None:
+        """Sign the reasoning with this key, or without a key the last one; a redacted block stands for itself."""
+        if not signature:
+            return
+        found: Block | None = None
+        if key is not None:
+            found = self._sequence.get("reasoning", key)
+        elif not redacted:
+            found = self._sequence.last_reasoning
+        if redacted:
+            self._sequence.complete_reasoning()
+        place = key if key is not None else ("at", len(self._signatures))
+        self._signatures[place] = (found or len(self._sequence.blocks), signature, redacted)
+        if isinstance(found, ReasoningBlock) and not found.active and not found.done:
+            found.signatures.append(signature)  # its events come when it is active
+            return
+        self._recorder.send(ReasoningSigned(signature, redacted))
+        if found is not None and key is None:
+            self.split_reasoning()  # without a key, reasoning ends with its signature
+
+    def sign_last(self, signature: str | None) -> None:
+        """Sign the last part, of whatever kind."""
+        if signature and self._sequence.blocks:
+            self._signatures["last", len(self._signatures)] = (self._sequence.blocks[-1], signature, False)
+            self._recorder.send(ReasoningSigned(signature))
+        else:
+            self.sign(signature)
+
+    # the response
+
+    def refuse(self, piece: str | None) -> None:
+        """Add a piece of a refusal."""
+        piece = self._refusal_joiner.feed(piece) if piece else ""
+        self._add_refusal(piece)
+
+    def _add_refusal(self, piece: str) -> None:
+        if piece:
+            self._refusal.append(self._counted(piece))
+            self._recorder.send(RefusalDelta(piece))
+
+    def usage(self, usage: Usage) -> None:
+        """Report the tokens so far."""
+        if usage != self._usage:
+            self._usage = usage
+            self._recorder.send(UsageReported(usage))
+
+    def failed(self, error: ProviderError) -> None:
+        """Report an error of the provider."""
+        self.started()
+        if error != self._error:
+            self._error = self._error or error
+            self._recorder.send(Failed(error))
+
+    def finished(self, word: str | None, reason: FinishReason | None = None) -> None:
+        """Report why the response ends, in the provider's word. Only the first report counts."""
+        if word is None or self._finish is not None:
+            return
+        reason = reason or to_finish_reason(word)
+        self._sequence.finish_all("stop" if reason in ("stop", "tool_calls") else None, provider_ended=True)
+        if reason == "stop" and self._recorder.has_complete_call:
+            reason = "tool_calls"
+        self._finish = (reason, word)
+        self._recorder.send(Finished(reason, word))
+
+    def _counted(self, piece: str) -> str:
+        self._received += len(piece)
+        limit = self._options.settings.max_chars
+        if self._received > limit:
+            raise LimitError(limit, self.close())
+        return piece
+
+    # the end
+
+    def cut_off(self, rest: str) -> None:
+        """Report that the stream ends inside a chunk; `rest` is what arrived of it."""
+        if rest:
+            message = "the stream ends inside a chunk, which is left out"
+            notes = (f"it begins with {rest[:40]!r}",)
+            self._recorder.add_diagnostic("cut-chunk", message, self._recorder.content.length, notes=notes)
+            self._recorder.lower_status("truncated")
+
+    def close(self) -> ProviderReply:
+        """End the response and return the reply."""
+        self.started()
+        self._sequence.finish_all(None)
+        self._add_refusal(self._refusal_joiner.close())
+        reply = self._reply()
+        self._recorder.send(Done(reply))
+        return reply
+
+    def _reply(self) -> ProviderReply:
+        recorder = self._recorder
+        segments: list[Segment] = []
+        starts: list[int] = []  # of each block, and the end
+        for block in self._sequence.blocks:
+            starts.append(len(segments))
+            segments += block.segments
+        starts.append(len(segments))
+        for segment in segments:
+            recorder.lower_status(getattr(segment, "status", "ok"))
+        raw, (reason, word) = recorder.content.text, self._finish or (None, None)
+        values = {
+            "raw": raw,
+            "segments": segments,
+            "status": recorder.status,
+            "diagnostics": place_diagnostics(sorted(recorder.diagnostics, key=lambda pending: pending.span[0]), raw),
+            "repairs": sorted(recorder.repairs, key=lambda repair: repair.span[0]),
+            "provider": self._options.provider,
+            "id": recorder.id,
+            "model": recorder.model,
+            "finish_reason": reason,
+            "stop_reason": word,
+            "usage": self._usage,
+            "refusal": "".join(self._refusal) if self._refusal else None,
+            "error": self._error,
+            "signatures": [_to_signature(*found, starts) for found in self._signatures.values()],
+            **self._format_fields(),
+        }
+        return construct(ProviderReply, {name: values[name] for name in ProviderReply.model_fields})
+
+    def _format_fields(self) -> dict[str, Any]:
+        """The fields of the reply that the parsed blocks of content decide."""
+        replies, named = self._recorder.replies, self._options.format
+        envelopes = [reply for reply in replies if reply.envelope]
+        contents = [reply.envelope_content for reply in envelopes if reply.envelope_content is not None]
+        return {
+            "format": next((reply.format for reply in replies if reply.format), None if named == "auto" else named),
+            "envelope": bool(envelopes),
+            "envelope_content": "".join(contents) if contents else None,
+            "final_answer_streamed": any(reply.final_answer_streamed for reply in replies),
+            "needs_more_work": next((reply.needs_more_work for reply in reversed(envelopes)), None),
+        }
+
+
+def _to_signature(signed: Block | int, data: str, redacted: bool, starts: list[int]) -> Signature:
+    segment = starts[signed] if isinstance(signed, int) else starts[signed.index] + max(len(signed.segments) - 1, 0)
+    return Signature(segment=segment, data=data, redacted=redacted)

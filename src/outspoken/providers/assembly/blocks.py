@@ -1,0 +1,272 @@
+"""The blocks of a response while they arrive: text, reasoning, and payloads. Tool calls are in `tool_calls`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken.parsing.session import StreamParser
+from outspoken.providers.events import ReasoningSigned
+from outspoken.results.encoding import replace_surrogates
+from outspoken.results.events import (
+    ActionParsed,
+    ActionText,
+    ActionUnfinished,
+    Done,
+    Event,
+    PayloadParsed,
+    ReasoningDelta,
+    ReasoningEnd,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+)
+from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
+
+from .offset_map import OffsetMap
+from .recorder import Recorder
+
+_HIGH_SURROGATES = "\ud800", "\udbff"
+
+
+class SurrogateJoiner:
+    """Joins surrogate pairs that a stream splits; a surrogate without a partner becomes U+FFFD."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return the text so far, without a high surrogate at its end."""
+        if piece.isascii() and not self._held:
+            return piece
+        piece = self._held + piece
+        first, last = _HIGH_SURROGATES
+        self._held = piece[-1:] if first <= piece[-1:] <= last else ""
+        piece = piece[:-1] if self._held else piece
+        try:
+            piece.encode()
+        except UnicodeEncodeError:
+            return replace_surrogates(piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+        return piece
+
+    def close(self) -> str:
+        """Return what is held."""
+        held, self._held = self._held, ""
+        return "\ufffd" if held else ""
+
+
+class Block:
+    """A block of one kind. It sends events and holds its segments once it is `done`.
+
+    Of text and of reasoning, one block at a time is `active`; what arrives for another one waits.
+    """
+
+    kind = ""
+    #: its number among the blocks
+    index = 0
+    #: it may send events
+    active = False
+    #: the provider says that it has ended, or more follows behind it
+    end_announced = False
+    #: it finishes as soon as it is active
+    finish_when_active = False
+    done = False
+    #: it has a key of the provider, so that it goes on whatever comes between
+    keyed = False
+    #: it ends no other block
+    aside = False
+    #: the end of the content where it became active
+    position = OffsetMap(0, 0, 0)
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.segments: list[Segment] = []
+        self._waiting: list[str] = []
+        self._joiner = SurrogateJoiner()
+        #: how many characters arrived
+        self.length = 0
+
+    @property
+    def offset(self) -> int:
+        """Where it stands in the content."""
+        return self.position.offset
+
+    def feed(self, piece: str) -> None:
+        """Take a piece, which waits until the block is active."""
+        self.length += len(piece)
+        if self.active:
+            self._read_joined(self._joiner.feed(piece))
+        else:
+            self._waiting.append(piece)
+
+    def activate(self) -> None:
+        """Let it send events, and read what waits."""
+        self.position = self.recorder.content.end()
+        self.active = True
+        waiting, self._waiting = "".join(self._waiting), []
+        self._open()
+        self._read_joined(self._joiner.feed(waiting))
+
+    def finish(self, reason: str | None) -> None:
+        """End it. `reason` is the finish reason of the response, if it is known and proves that the block is whole."""
+        self._read_joined(self._joiner.close())
+        self.done, self.active = True, False
+        self._end(reason)
+
+    def _read_joined(self, piece: str) -> None:
+        if piece:
+            self._read(piece)
+
+    def _open(self) -> None:
+        """Called when it becomes active."""
+
+    def _read(self, piece: str) -> None:
+        """Called for each piece while it is active."""
+        raise NotImplementedError
+
+    def _end(self, reason: str | None) -> None:
+        """Called once at the end."""
+        raise NotImplementedError
+
+
+class TextBlock(Block):
+    """Content that is text throughout."""
+
+    kind = "text"
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self._pieces: list[str] = []
+
+    def _read(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self.recorder.content.append(piece)
+        self.recorder.send(TextDelta(piece))
+
+    def _end(self, reason: str | None) -> None:
+        text = "".join(self._pieces)
+        if text:
+            self.segments.append(Text(text=text, span=(self.offset, self.offset + len(text))))
+
+
+class ParsedTextBlock(Block):
+    """Content that the grammar of a format reads."""
+
+    kind = "text"
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        #: made for the first piece, since only the first block with content has the prefix
+        self._parser: StreamParser | None = None
+        self._call_indexes: dict[int, int] = {}
+        self._actions_before = 0
+        self._offset_map: OffsetMap | None = None
+
+    def _open(self) -> None:
+        self._actions_before = self.recorder.actions
+        self._offset_map = self.position if self.offset else None
+
+    def _read(self, piece: str) -> None:
+        self.recorder.content.append(piece)
+        if self._parser is None:
+            self._parser = self.recorder.make_parser()
+        self._forward_all(self._parser.feed(piece))
+
+    def _end(self, reason: str | None) -> None:
+        if self._parser is None:
+            return
+        self._forward_all(self._parser.finish(reason))
+        reply = self._parser.reply
+        if reply is not None:
+            self.segments += [self._map(segment) for segment in reply.segments]
+            self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
+            self.recorder.add_reply(reply, self._offset_map)
+
+    def _map(self, segment: Any) -> Any:
+        """Map a segment's place, and the order of an action, to those in the response."""
+        mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
+        if mapped.kind == "action" and self._actions_before:
+            mapped = mapped.model_copy(update={"order": mapped.order + self._actions_before})
+        return mapped
+
+    def _call_index(self, index: int) -> int:
+        """Map a call's index to that in the response."""
+        if index not in self._call_indexes:
+            self._call_indexes[index] = self.recorder.next_call_index()
+        return self._call_indexes[index]
+
+    def _forward_all(self, events: list[Event]) -> None:
+        for event in events:
+            self._forward(event)
+
+    def _forward(self, event: Event) -> None:
+        send = self.recorder.send
+        match event:
+            case ToolCallStart(index, id, name):
+                send(ToolCallStart(self._call_index(index), id, name))
+            case ToolCallDelta(index, arguments):
+                send(ToolCallDelta(self._call_index(index), arguments))
+            case ToolCallEnd(index, call):
+                self.recorder.has_complete_call = True
+                send(ToolCallEnd(self._call_index(index), self._map(call)))
+            case ToolCallUnfinished(index, call):
+                send(ToolCallUnfinished(self._call_index(index), self._map(call)))
+            case ActionText(index, text):
+                send(ActionText(index + self._actions_before, text))
+            case ActionParsed(action):
+                send(ActionParsed(self._map(action)))
+            case ActionUnfinished(action):
+                send(ActionUnfinished(self._map(action)))
+            case PayloadParsed(payload):
+                send(PayloadParsed(self._map(payload)))
+            case Done():
+                pass
+            case _:
+                send(event)
+
+
+class ReasoningBlock(Block):
+    """Reasoning that came in a field of its own."""
+
+    kind = "reasoning"
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self._pieces: list[str] = []
+        #: those that arrived before it was active; they are sent at its end
+        self.signatures: list[str] = []
+
+    def _read(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self.recorder.send(ReasoningDelta(piece))
+
+    def _end(self, reason: str | None) -> None:
+        text = "".join(self._pieces)
+        for signature in self.signatures:
+            self.recorder.send(ReasoningSigned(signature))
+        if text:
+            self.segments.append(Reasoning(text=text, span=(self.offset, self.offset)))
+            self.recorder.send(ReasoningEnd())
+
+
+class PayloadBlock(Block):
+    """Something whole that is neither text, reasoning nor a call of the caller's tools."""
+
+    kind = "payload"
+
+    def __init__(self, recorder: Recorder, type: str, data: Any, *, aside: bool = False, status: Status = "ok") -> None:
+        super().__init__(recorder)
+        self.aside = aside
+        self._payload = (type, data, status)
+
+    def _open(self) -> None:
+        type, data, status = self._payload
+        payload = Payload(type=type, data=data, status=status, span=(self.offset, self.offset))
+        self.segments.append(payload)
+        self.recorder.send(PayloadParsed(payload))
+
+    def _end(self, reason: str | None) -> None:
+        """Do nothing: a payload is whole when it arrives."""

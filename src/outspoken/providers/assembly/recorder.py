@@ -1,0 +1,118 @@
+"""What the blocks of a response write to: the events, the content, the diagnostics and the status."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from outspoken.notations.tools import Tools
+from outspoken.parsing.session import StreamParser
+from outspoken.providers.events import ProviderEvent, Started
+from outspoken.results.diagnostics import Repair, Severity
+from outspoken.results.edits import RepairLimit
+from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
+from outspoken.results.replies import STATUSES, Reply, Status
+from outspoken.results.settings import Settings
+
+from .offset_map import Content, OffsetMap, to_pending
+
+
+class Options(NamedTuple):
+    """How the content is read; see `outspoken.parse`. With the format None, all content is text."""
+
+    provider: str
+    format: str | None
+    tools: Tools | None
+    prefix: str | None
+    repair_limit: RepairLimit
+    settings: Settings
+
+
+class Recorder:
+    """Collects what the blocks send and report. Each response has one."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.events: list[ProviderEvent] = []
+        self.content = Content()
+        self.id: str | None = None
+        self.model: str | None = None
+        self._started = False
+        #: how many calls were announced, and how many actions were read
+        self._calls = self.actions = 0
+        #: a call was read that may be run
+        self.has_complete_call = False
+        #: a block of reasoning has begun
+        self.has_reasoning = False
+        self._has_parser = False
+        self.status: Status = "ok"
+        self.diagnostics: list[PendingDiagnostic] = []
+        self.repairs: list[Repair] = []
+        #: the replies of the parsed blocks of content
+        self.replies: list[Reply] = []
+
+    def start(self, id: str | None = None, model: str | None = None) -> None:
+        """Send `Started`, once; a later id or model counts for the reply."""
+        self.id = id or self.id
+        self.model = model or self.model
+        if not self._started:
+            self._started = True
+            self.send(Started(self.id, self.model))
+
+    def send(self, event: ProviderEvent) -> None:
+        """Send an event."""
+        self.events.append(event)
+
+    def next_call_index(self) -> int:
+        """Return the index of a call that is about to be announced."""
+        self._calls += 1
+        return self._calls - 1
+
+    def make_parser(self) -> StreamParser:
+        """Make the parser for a block of content.
+
+        The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
+        """
+        options = self.options
+        prefix = "" if self._has_parser else options.prefix
+        if prefix is None and self.has_reasoning:
+            prefix = ""
+        self._has_parser = True
+        return StreamParser(
+            options.format or "text",
+            tools=options.tools,
+            prefix=prefix,
+            repair=options.repair_limit,
+            settings=options.settings,
+        )
+
+    def add_diagnostic(self, code: str, message: str, offset: int, severity: Severity = "error", **more: Any) -> None:
+        """Report something that stands at an offset of the content but is no part of it."""
+        span, provider = (offset, offset), self.options.provider
+        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, provider, **more))
+
+    def add_argument_repairs(self, repairs: tuple[Repair, ...], offset: int, name: str) -> None:
+        """Report the repairs of a call's arguments, each code once."""
+        self.repairs += repairs
+        first: dict[str, Repair] = {}
+        for repair in repairs:
+            first.setdefault(repair.code, repair)
+        for repair in first.values():
+            self.add_diagnostic(repair.code, f"in the arguments of `{name}`: {_describe(repair)}", offset, "warning")
+
+    def add_reply(self, reply: Reply, offset_map: OffsetMap | None) -> None:
+        """Add the diagnostics, repairs and status of a parsed block of content."""
+        self.replies.append(reply)
+        self.diagnostics += [to_pending(diagnostic, offset_map) for diagnostic in reply.diagnostics]
+        self.repairs += [offset_map.repair(repair) if offset_map else repair for repair in reply.repairs]
+        self.lower_status(reply.status)
+
+    def lower_status(self, status: Status) -> None:
+        """Take over a status if it is worse than the one so far."""
+        if STATUSES.index(status) > STATUSES.index(self.status):
+            self.status = status
+
+
+def _describe(repair: Repair) -> str:
+    if repair.code == "other-arguments":
+        return "arguments that are no object were read as one: `null` as none, a string as the JSON in it"
+    return describe_repair(repair)

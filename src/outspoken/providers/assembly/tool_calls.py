@@ -1,0 +1,232 @@
+"""Tool calls that a provider sends apart from the text: their arguments as they arrive, and how they are read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from outspoken.json.repair import repair_region
+from outspoken.json.scanner import JsonScanner, NotJsonError, decode
+from outspoken.notations.coerce import escape
+from outspoken.results.diagnostics import Repair
+from outspoken.results.edits import Edit, RepairLimit
+from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.replies import Status, ToolCall
+from outspoken.results.settings import Settings
+
+from .blocks import Block
+from .recorder import Recorder
+
+
+class ParsedArguments(NamedTuple):
+    """The arguments of a call. `text` is their JSON if it differs from the text that was sent."""
+
+    value: dict[str, Any]
+    status: Status
+    edits: tuple[Edit, ...] = ()
+    text: str | None = None
+
+
+def parse_arguments(
+    text: str, complete: bool, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings
+) -> ParsedArguments:
+    """Parse the arguments of a call: an object in strict JSON, or one that repairs up to `repair_limit` make of it.
+
+    If the text is not known to be `complete`, it is not repaired: the status is "truncated", and the value has the
+    fields that are complete.
+    """
+    try:
+        return _from_value(decode(text, settings.max_depth), text, settings)
+    except NotJsonError:
+        pass
+    if not complete:
+        found = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
+        return ParsedArguments((_as_object(found[0].value) if found else None) or {}, "truncated")
+    found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=schema, settings=settings)
+    value = _as_object(found[0].value) if len(found) == 1 and found[0].complete else None
+    if value is None:
+        return ParsedArguments({}, "invalid")
+    return ParsedArguments(value, "repaired", found[0].edits, found[0].text)
+
+
+def _as_object(value: Any) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
+    """Take a JSON value as arguments: an object, `null` for none, or a string that holds an object."""
+    found = _as_object(value)
+    if found is not None:
+        return ParsedArguments(found, "ok")
+    edit = Edit(0, len(text), "{}", "other-arguments", "notation")
+    if value is None:
+        return ParsedArguments({}, "repaired", (edit,), edit.after)
+    if isinstance(value, str):
+        try:
+            found = _as_object(decode(value, settings.max_depth))
+        except NotJsonError:
+            found = None if value.strip() else dict[str, Any]()
+        if found is not None:
+            edit = edit._replace(after=value.strip() or "{}")
+            return ParsedArguments(found, "repaired", (edit,), edit.after)
+    return ParsedArguments({}, "invalid")
+
+
+class JsonPrefix:
+    """Splits off the beginning of a streamed text that begins a JSON object, whatever follows."""
+
+    __slots__ = ("_scanner", "_begun", "_ended", "_held")
+
+    def __init__(self) -> None:
+        self._scanner = JsonScanner()
+        self._begun = self._ended = False
+        #: what is read but may still be damaged
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return the text that this piece makes certain."""
+        if self._ended:
+            return ""
+        first = piece.lstrip(" \t\r\n")[:1]
+        if not self._begun and first not in ("", "{"):
+            self._ended = True
+            return ""
+        self._begun = self._begun or bool(first)
+        scanner = self._scanner
+        end, done = scanner.feed(piece, 0)
+        self._ended = done or scanner.broken
+        read = self._held + piece[:end]
+        certain = max(len(read) - scanner.held, 0)
+        self._held = read[certain:]
+        return read[:certain]
+
+
+class ToolCallBlock(Block):
+    """A call, announced when its name is known. With `free_text`, its input is text and not JSON.
+
+    Deltas are sent as far as the arguments are sound JSON. The text behind the first damage waits for the end, when
+    it is known how the arguments are repaired.
+    """
+
+    kind = "call"
+
+    def __init__(self, recorder: Recorder, id: str | None, name: str | None, *, free_text: bool = False) -> None:
+        super().__init__(recorder)
+        self.id, self.name = id, name
+        self._free_text = free_text
+        self._pieces: list[str] = []
+        #: its index in the events; None until it is announced
+        self._call_index: int | None = None
+        self._sound = JsonPrefix()
+        #: the sound text that waits for the announcement, and the text that was sent
+        self._queue: list[str] = []
+        self._sent: list[str] = []
+
+    def identify(self, id: str | None, name: str | None) -> None:
+        """Add an id or a name that arrived late; those it has stay."""
+        self.id = self.id or id
+        self.name = self.name or name
+        self._announce()
+
+    def _open(self) -> None:
+        if self._free_text:
+            self._add('{"input": "')
+        self._announce()
+
+    def _read(self, piece: str) -> None:
+        self._add(escape(piece) if self._free_text else piece)
+        self._announce()
+
+    def _add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        if sound := self._sound.feed(piece):
+            self._queue.append(sound)
+
+    def _announce(self) -> None:
+        """Announce it if it has a name, and send what waits."""
+        if not self.name or not self.active:
+            return
+        if self._call_index is None:
+            self._call_index = self.recorder.next_call_index()
+            self.recorder.send(ToolCallStart(self._call_index, self.id, self.name))
+        self._send_queue()
+
+    def _send_queue(self) -> None:
+        if self._call_index is None:
+            return
+        for piece in self._queue:
+            self.recorder.send(ToolCallDelta(self._call_index, piece))
+        self._sent += self._queue
+        self._queue.clear()
+
+    def has_complete_json(self) -> bool:
+        """Are the arguments complete JSON, or free text?"""
+        try:
+            decode("".join(self._pieces), self.recorder.options.settings.max_depth)
+        except NotJsonError:
+            return self._free_text
+        return True
+
+    def _end(self, reason: str | None) -> None:
+        complete = reason is not None
+        text = "".join(self._pieces)
+        if complete and (self._free_text or not text.strip()):
+            last = '"}' if self._free_text else "{}"
+            self._add(last)
+            text += last
+        recorder, name = self.recorder, self.name or ""
+        tools, options = recorder.options.tools, recorder.options
+        schema = tools.schema(name) if tools is not None and name in tools else None
+        parsed = parse_arguments(text, complete, options.repair_limit, schema, options.settings)
+        if not name:
+            parsed = parsed._replace(status="invalid")
+        self._send_queue()
+        if parsed.text is not None and not parsed.text.startswith("".join(self._sent)):
+            parsed = ParsedArguments({}, "truncated")  # the repair would change a delta that was sent
+        self._finish_call(name, text, parsed)
+        if tools is not None and name and name not in tools:
+            message = f"there is no tool `{name}`"
+            recorder.add_diagnostic("unknown-tool", message, self.offset, "warning", label="called here")
+
+    def _finish_call(self, name: str, text: str, parsed: ParsedArguments) -> None:
+        """Send the rest of the arguments, the call, and its diagnostics."""
+        recorder = self.recorder
+        arguments_text = text if parsed.text is None else parsed.text
+        if rest := arguments_text[len("".join(self._sent)) :]:
+            self._queue.append(rest)
+            self._send_queue()
+        repairs = tuple([self._to_repair(edit, text) for edit in parsed.edits])
+        call = ToolCall(
+            name=name,
+            arguments=parsed.value,
+            arguments_text=arguments_text,
+            id=self.id,
+            status=parsed.status,
+            span=(self.offset, self.offset),
+            repairs=repairs,
+        )
+        self.segments.append(call)
+        index = recorder.next_call_index() if self._call_index is None else self._call_index
+        if parsed.status in ("ok", "repaired"):
+            recorder.add_argument_repairs(repairs, self.offset, name)
+            recorder.has_complete_call = True
+            recorder.send(ToolCallEnd(index, call))
+            return
+        if parsed.status == "truncated":
+            recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)
+        else:
+            message = f"the arguments of `{name}` are not a JSON object" if name else "a tool call has no name"
+            helps = ("the arguments are kept as they were sent; nothing was guessed",)
+            recorder.add_diagnostic("invalid-call", message, self.offset, helps=helps)
+        recorder.send(ToolCallUnfinished(index, call))
+
+    def _to_repair(self, edit: Edit, text: str) -> Repair:
+        return Repair(
+            code=edit.code,
+            rung=edit.level,
+            span=(self.offset, self.offset),
+            path=edit.path,
+            line=self.position.lines + 1,
+            column=self.position.columns + 1,
+            before=text[edit.start : edit.end],
+            after=edit.after,
+        )

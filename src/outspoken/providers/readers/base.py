@@ -1,0 +1,113 @@
+"""What the readers of all APIs share: the base class, tool calls' arguments, and errors."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from outspoken.notations.coerce import to_json
+from outspoken.providers.assembly.assembler import Assembler
+from outspoken.providers.assembly.block_sequence import Key
+from outspoken.providers.decode.json_object import JsonObject, describe_value
+from outspoken.providers.extension import EXTENSION
+from outspoken.providers.replies import ProviderError
+from outspoken.results.replies import STATUSES, Status
+
+from .usage import UsageKeys, parse_usage
+
+
+class Reader:
+    """Reads the objects of one API, whole responses and the chunks of streams alike, and feeds the assembler."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        self._assembler = assembler
+
+    def read(self, body: JsonObject) -> None:
+        """Read one object. Raises ProviderFormatError if the API has no such object."""
+        raise NotImplementedError
+
+    def read_extension(self, body: JsonObject) -> None:
+        """Read the payloads and signatures that an export of this library put into the extension.
+
+        Unfinished calls and actions are skipped, since the provider's own end of the response speaks for them.
+        """
+        found = body.value.get(EXTENSION)
+        if not isinstance(found, dict):
+            return
+        extension = JsonObject(found, EXTENSION)
+        for item in extension.objects("payloads"):
+            status = item.string("status")
+            if item.has("type", "data"):
+                known: Status = status if status in STATUSES else "ok"
+                self._assembler.payload(item.string("type") or "payload", item.get("data"), aside=True, status=known)
+        for item in extension.objects("signatures"):
+            self._assembler.sign(item.string("data"), redacted=bool(item.get("redacted")))
+
+    def end(self) -> None:
+        """End the response. A reader that still collects parts keeps what has arrived of them."""
+
+    def _add_call(self, key: Key, call: JsonObject, function: JsonObject) -> None:
+        """Add a call or a piece of one, whose name and arguments are in `function`."""
+        block = self._assembler.call(key, call.string("id"), function.string("name"))
+        self._assembler.arguments(block, arguments_text(function, "arguments"))
+
+    def _report_usage(self, usage: JsonObject | None, keys: UsageKeys) -> None:
+        if usage is not None:
+            self._assembler.usage(parse_usage(usage, keys))
+
+    def _fail(self, body: JsonObject, key: str, expected: str) -> None:
+        """Report the error that an object is. Raises ProviderFormatError for `key` if it is none."""
+        error = find_error(body)
+        if error is None:
+            raise body.invalid(key, expected)
+        self._assembler.failed(error)
+
+    def _read_error_event(self, event: JsonObject, key: str, expected: str) -> None:
+        """Read an event `error`, whose error may be the message alone."""
+        error = event.get("error")
+        if error and isinstance(error, str):
+            self._assembler.failed(parse_error(error))
+        else:
+            self._fail(event, key, expected)
+
+
+def arguments_text(body: JsonObject, *keys: str) -> str | None:
+    """Return arguments as JSON text: the text that was sent, or the object that was sent, serialised."""
+    found = body.get(*keys)
+    return found if found is None or isinstance(found, str) else to_json(found)
+
+
+def list_of(value: Any) -> list[Any]:
+    """Return a list as it is, nothing as an empty list, and any other value as a list of it."""
+    return cast("list[Any]", value) if isinstance(value, list) else [value] if value else []
+
+
+def parse_error(found: Any) -> ProviderError:
+    """Read an error of any shape: a text, or an object with a message under one of many keys."""
+    if not isinstance(found, dict):
+        return ProviderError(message=str(found), raw=found)
+    body = JsonObject(found)
+    text = body.get("message", "Message", "detail", "status_msg", "msg", "error")
+    message = text if isinstance(text, str) else to_json(text) if text else describe_value(body.value)
+    kind, code, status = body.get("type", "__type", "status"), body.get("code", "status_code"), body.get("status_code")
+    numbers = [number for number in (status, code) if isinstance(number, int) and 400 <= number <= 599]
+    return ProviderError(
+        message=message,
+        type=kind if isinstance(kind, str) else None,
+        code=str(code) if isinstance(code, (str, int)) else None,
+        status=numbers[0] if numbers else None,
+        raw=body.value,
+    )
+
+
+def find_error(body: JsonObject) -> ProviderError | None:
+    """Return the error that an object reports, in any of the ways of servers and gateways; None if it reports none."""
+    found = body.get("error", "errors")
+    if found:
+        return parse_error(body.value if isinstance(found, str) else found)
+    base = body.value.get("base_resp")  # MiniMax
+    if isinstance(base, dict) and JsonObject(base).get("status_code") not in (None, 0):
+        return parse_error(base)
+    has_text = any(isinstance(body.get(key), str) for key in ("detail", "message", "Message"))
+    if body.value.get("object") == "error" or has_text or body.has("detail"):
+        return parse_error(body.value)
+    return None

@@ -1,0 +1,209 @@
+"""OpenAI's Chat Completions, and what the many servers that speak it add.
+
+Source: https://platform.openai.com/docs/api-reference/chat, and the documentation of the other providers.
+"""
+
+from __future__ import annotations
+
+from outspoken.providers.assembly.assembler import Assembler
+from outspoken.providers.assembly.tool_calls import ToolCallBlock
+from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.extension import EXTENSION, REASONING_BREAKS
+
+from .base import Reader, arguments_text, find_error, list_of, parse_error
+from .usage import CHAT_COMPLETIONS
+
+#: fields that hold reasoning as text; a server that sends several sends the same in all
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+#: lists of reasoning parts: text, summaries, encrypted blocks
+_REASONING_LISTS = ("reasoning_details", "thinking_blocks")
+#: fields that become payloads, one for each item of a list, and the types of these
+_PAYLOADS = {
+    "annotations": "annotation",
+    "audio": "audio",
+    "images": "image",
+    "executed_tools": "executed_tool",
+    "citations": "citation",
+}
+_REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*_REASONING, *_REASONING_LISTS]), frozenset(_PAYLOADS)
+#: what a response or a chunk has, one of them at least
+_RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
+
+
+class ChatCompletionsReader(Reader):
+    """Reads responses and chunks. Of several choices, it reads the first."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        self._by_index: dict[int, ToolCallBlock] = {}
+        self._by_id: dict[str, ToolCallBlock] = {}
+        self._call_count = 0
+        self._last_call: ToolCallBlock | None = None
+
+    def read(self, body: JsonObject) -> None:
+        """Read a response, a chunk, or an error."""
+        choices = body.objects("choices")
+        error = None if choices and body.get("error") is None else find_error(body)
+        if error is None and not body.has(*_RESPONSE_KEYS):
+            raise body.invalid("choices", "a list of choices")
+        if choices or error is None:
+            self._assembler.started(body.string_or_number("id"), body.string("model"))
+        for choice in choices:
+            if not choice.integer("index"):
+                self._read_choice(choice)
+        self._read_usage(body)
+        if error is not None:
+            self._assembler.failed(error)
+
+    def _read_choice(self, choice: JsonObject) -> None:
+        for key in ("message", "delta"):
+            message = choice.object(key)
+            if message is not None:
+                self._read_message(message)
+        if error := choice.get("error"):
+            self._assembler.failed(parse_error(error))
+        self._assembler.finished(choice.string("finish_reason"))
+
+    def _read_usage(self, body: JsonObject) -> None:
+        groq = body.object("x_groq")
+        self._report_usage(body.object("usage") or (groq and groq.object("usage")), CHAT_COMPLETIONS)
+        if groq is not None and (error := groq.get("error")):
+            self._assembler.failed(parse_error(error))
+
+    def _read_message(self, message: JsonObject) -> None:
+        fields = message.value  # a delta has one or two, so that most of the methods are not called for it
+        if EXTENSION in fields:
+            self._read_exported(message)
+            return
+        if not _REASONING_KEYS.isdisjoint(fields):
+            self._read_reasoning(message)
+        if "content" in fields:
+            self._read_content(message)
+        if "refusal" in fields:
+            self._assembler.refuse(message.string("refusal"))
+        if "tool_calls" in fields:
+            for call in message.objects("tool_calls"):
+                self._read_call(call)
+        legacy = message.object("function_call") if "function_call" in fields else None
+        if legacy is not None:
+            self._extend_call(legacy, -1, None)
+        if not _PAYLOAD_KEYS.isdisjoint(fields):
+            for key, kind in _PAYLOADS.items():
+                for item in list_of(message.get(key)):
+                    self._assembler.payload(kind, item, aside=True)
+
+    def _read_exported(self, message: JsonObject) -> None:
+        """Read a message or delta with an extension."""
+        extension = message.value[EXTENSION]
+        rest = {key: value for key, value in message.value.items() if key != EXTENSION}
+        if isinstance(extension, dict) and REASONING_BREAKS in extension:
+            self._assembler.split_reasoning()
+            rest = {key: value for key, value in rest.items() if key not in _REASONING}
+        self._read_message(JsonObject(rest, message.path))
+        self.read_extension(message)
+
+    # reasoning
+
+    def _read_reasoning(self, message: JsonObject) -> None:
+        texts: list[str] = []
+        for key in _REASONING:
+            found = message.get(key)
+            if isinstance(found, dict):  # a summary, from some gateways
+                text = JsonObject(found, key).string("content", "text", "summary")
+            else:
+                text = message.string(key)
+            if text and text not in texts:
+                texts.append(text)
+        parts = [part for key in _REASONING_LISTS for part in message.objects(key)]
+        if not texts:
+            texts = [text for part in parts if (text := part.string("text", "summary", "thinking"))]
+        for text in texts:
+            self._assembler.reasoning(text)
+        for part in parts:
+            self._assembler.sign(part.string("signature"))
+            self._assembler.sign(part.string("data"), redacted=True)
+
+    # content
+
+    def _read_content(self, message: JsonObject) -> None:
+        content = message.get("content")
+        if isinstance(content, list):
+            for part in message.objects("content"):
+                self._read_part(part)
+        elif isinstance(content, dict):
+            self._read_part(JsonObject(content, f"{message.path}.content"))
+        elif content is not None and not isinstance(content, str):
+            raise message.invalid("content", "text or a list of parts")
+        else:
+            self._assembler.text(content)
+
+    def _read_part(self, part: JsonObject) -> None:
+        """Read one part of a content that is a list."""
+        kind = part.string("type")
+        if kind in ("text", "output_text", None) and part.has("text"):
+            self._assembler.text(part.string("text"))
+        elif kind == "refusal":
+            self._assembler.refuse(part.string("refusal"))
+        elif kind in ("thinking", "reasoning"):
+            self._read_thinking(part)
+        elif kind == "redacted_thinking":
+            self._assembler.sign(part.string("data"), redacted=True)
+        else:
+            self._assembler.payload(kind or "part", part.value)
+
+    def _read_thinking(self, part: JsonObject) -> None:
+        """Read a part with reasoning: a text, or again a list of parts."""
+        if isinstance(part.get("thinking", "reasoning", "text"), list):
+            for inner in part.objects("thinking", "reasoning"):
+                if inner.has("text"):
+                    self._assembler.reasoning(inner.string("text"))
+                else:
+                    self._assembler.payload(inner.string("type") or "part", inner.value, aside=True)
+        else:
+            self._assembler.reasoning(part.string("thinking", "reasoning", "text"))
+        self._assembler.sign(part.string("signature"))
+
+    # calls
+
+    def _read_call(self, call: JsonObject) -> None:
+        """Read a call, or a piece of one."""
+        function = call.object("function", "custom")
+        if function is None:
+            if call.has("name", "arguments"):
+                function = call
+            elif call.get("id") is None and call.get("type") is None:
+                raise call.invalid("function", "an object")
+            else:
+                self._assembler.payload(call.string("type") or "tool_call", call.value)
+                return
+        free_text = call.has("custom") and not call.has("function")
+        self._extend_call(function, call.integer("index"), call.string_or_number("id"), free_text=free_text)
+        extra = call.object("extra_content")
+        google = extra.object("google") if extra is not None else None
+        if google is not None:
+            self._assembler.sign_last(google.string("thought_signature"))
+
+    def _extend_call(self, function: JsonObject, index: int | None, id: str | None, *, free_text: bool = False) -> None:
+        """Extend the call with an index or id. With neither, a name begins a call, and its absence extends the last."""
+        id, name = id or None, function.string("name") or None
+        call = self._find_call(index, id, name)
+        if call is None:
+            call = self._assembler.call((self._call_count,), id, name, free_text=free_text)
+            if index is not None:
+                self._by_index[index] = call
+            self._call_count += 1
+        else:
+            call.identify(id, name)
+        self._last_call = call
+        if call.id:
+            self._by_id.setdefault(call.id, call)
+        self._assembler.arguments(call, arguments_text(function, "input" if free_text else "arguments"))
+
+    def _find_call(self, index: int | None, id: str | None, name: str | None) -> ToolCallBlock | None:
+        if index is not None:
+            found = self._by_index.get(index)
+            # some servers send one index for all calls
+            return None if found is not None and id and name and found.id and id != found.id else found
+        if id:
+            return self._by_id.get(id)
+        return None if name else self._last_call

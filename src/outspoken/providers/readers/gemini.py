@@ -1,0 +1,85 @@
+"""Gemini's `generateContent` and `streamGenerateContent`, of the Gemini API and of Vertex AI.
+
+Keys are in camel case on the wire and in snake case in Python objects.
+Source: https://ai.google.dev/api/generate-content
+"""
+
+from __future__ import annotations
+
+from outspoken.notations.coerce import to_json
+from outspoken.providers.assembly.assembler import Assembler
+from outspoken.providers.decode.json_object import JsonObject
+
+from .base import Reader
+from .usage import GEMINI
+
+#: what a part may have beside its content
+_PART_EXTRAS = frozenset({"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
+#: what a response or a chunk has, one of them at least
+_RESPONSE_KEYS = (
+    "candidates",
+    "usageMetadata",
+    "usage_metadata",
+    "promptFeedback",
+    "prompt_feedback",
+    "responseId",
+    "response_id",
+    "modelVersion",
+    "model_version",
+)
+
+
+class GeminiReader(Reader):
+    """Reads responses, which are also the chunks of a stream. Of several candidates, it reads the first."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        self._calls = 0
+
+    def read(self, body: JsonObject) -> None:
+        """Read a response, a chunk, or an error."""
+        if not body.has(*_RESPONSE_KEYS):
+            self._fail(body, "candidates", "a list of candidates")
+            return
+        to = self._assembler
+        to.started(body.string("responseId", "response_id"), body.string("modelVersion", "model_version"))
+        for candidate in body.objects("candidates"):
+            if not candidate.integer("index"):
+                self._read_candidate(candidate)
+        self._report_usage(body.object("usageMetadata", "usage_metadata"), GEMINI)
+        feedback = body.object("promptFeedback", "prompt_feedback")
+        blocked = feedback.string("blockReason", "block_reason") if feedback is not None else None
+        if feedback is not None and blocked:
+            to.refuse(feedback.string("blockReasonMessage", "block_reason_message"))
+            to.finished(blocked, "content_filter")
+
+    def _read_candidate(self, candidate: JsonObject) -> None:
+        content = candidate.object("content")
+        for part in content.objects("parts") if content is not None else ():
+            self._read_part(part)
+        self._assembler.finished(candidate.string("finishReason", "finish_reason"))
+
+    def _read_part(self, part: JsonObject) -> None:
+        """Read a part. A signature signs the part that it is in, or in an empty part the one before."""
+        to, call, text = self._assembler, part.object("functionCall", "function_call"), part.string("text")
+        is_thought = bool(part.get("thought"))
+        signature = part.string("thoughtSignature", "thought_signature")
+        if call is not None:
+            self._read_call(call)
+        elif text is not None:
+            (to.reasoning if is_thought else to.text)(text)
+        else:
+            for key, value in part.value.items():
+                if key not in _PART_EXTRAS and value is not None:
+                    to.payload(key, value)
+        if signature:
+            to.sign_last(signature)
+
+    def _read_call(self, call: JsonObject) -> None:
+        """Read a call, which arrives whole."""
+        to, key = self._assembler, (self._calls,)
+        self._calls += 1
+        block = to.call(key, call.string("id"), call.string("name"))
+        arguments = call.get("args", "arguments")
+        to.arguments(block, arguments if isinstance(arguments, str) else to_json(arguments or {}))
+        to.end_part("call", key)

@@ -1,0 +1,44 @@
+"""Ollama's own `/api/chat` and `/api/generate`: one JSON object, or one a line.
+
+Source: https://github.com/ollama/ollama/blob/main/docs/api.md
+"""
+
+from __future__ import annotations
+
+from outspoken.providers.assembly.assembler import Assembler
+from outspoken.providers.decode.json_object import JsonObject
+
+from .base import Reader, list_of
+from .usage import OLLAMA
+
+
+class OllamaReader(Reader):
+    """Reads responses, which are also the chunks of a stream. A call arrives whole."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        self._calls = 0
+
+    def read(self, body: JsonObject) -> None:
+        """Read a response, a chunk, or an error."""
+        to = self._assembler
+        message = body.object("message") if isinstance(body.value.get("message"), dict) else None
+        if message is None and not body.has("response", "done"):
+            self._fail(body, "message", "an object")
+            return
+        to.started(None, body.string("model"))
+        source = message or body
+        to.reasoning(source.string("thinking"))
+        to.text(body.string("response") if message is None else message.string("content"))
+        for call in source.objects("tool_calls"):
+            key = (self._calls,)
+            self._calls += 1
+            self._add_call(key, call, call.required_object("function"))
+            to.end_part("call", key)
+        for image in list_of(source.get("images")):
+            to.payload("image", image, aside=True)
+        if body.get("prompt_eval_count", "eval_count") is not None:
+            counts = {key: value for key, value in body.value.items() if key.endswith(("_count", "_duration"))}
+            self._report_usage(JsonObject(counts), OLLAMA)
+        if body.get("done"):
+            to.finished(body.string("done_reason") or "stop")
