@@ -33,13 +33,14 @@ class AnswerBuilder:
     a string was sent, the answer is announced: it is completed, or a diagnostic says that it is cut.
     """
 
-    __slots__ = ("enabled", "_names", "_state", "_output", "_recorder")
+    #: whether the format has calls that answer the user
+    enabled = False
+    _names: frozenset[str] = frozenset()
 
     def __init__(self, state: ReplyState) -> None:
         self._state, self._output, self._recorder = state, state.output, state.recorder
-        self._names = _in_lower_case(state.header.answer)
-        #: whether the format has calls that answer the user
-        self.enabled = bool(self._names)
+        if state.header.answer:
+            self.enabled, self._names = True, _in_lower_case(state.header.answer)
 
     def is_answer(self, node: OpenNode) -> bool:
         """Is a node the call that answers the user?"""

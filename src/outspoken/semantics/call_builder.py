@@ -317,7 +317,8 @@ class CallBuilder:
     def end_tool_call(self, end: int) -> None:
         """A call is complete."""
         node, recorder, output = self._nodes.pop(), self._recorder, self._output
-        name, arguments = node.name, node.arguments
+        name = node.name
+        arguments: dict[str, Any] | None = node.arguments
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
             self._answers.end_call(node, end)
             return

@@ -19,12 +19,9 @@ class Outcome:
     `answered` says that a call answered the user.
     """
 
-    __slots__ = ("envelope", "envelope_content", "needs_more_work", "answered")
-
-    def __init__(self) -> None:
-        self.envelope = self.answered = False
-        self.envelope_content: str | None = None
-        self.needs_more_work: bool | None = None
+    envelope = answered = False
+    envelope_content: str | None = None
+    needs_more_work: bool | None = None
 
     def add_content(self, content: str | None) -> None:
         """Append to the content of the envelope."""
@@ -58,10 +55,11 @@ class Output:
     last. `call_count` and `action_count` number the calls and actions of the response.
     """
 
-    __slots__ = (
-        "segments", "events", "outcome", "thoughts", "consumed", "after_text", "node_start", "call_count",
-        "action_count", "run_model", "_run", "_run_start", "_run_end", "_source", "_trims",
-    )  # fmt: skip
+    # class attributes, so that making one costs little
+    consumed = node_start = call_count = action_count = 0
+    after_text = True
+    run_model: type[Text] | type[Reasoning] | None = None
+    _run_start = _run_end = 0
 
     def __init__(self, source: Source, *, trims: bool, events: list[Event] | None) -> None:
         self._source, self._trims = source, trims
@@ -70,11 +68,7 @@ class Output:
         self.outcome = Outcome()
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
         self.thoughts: list[Reasoning] = []
-        self.consumed = self.node_start = self.call_count = self.action_count = 0
-        self.after_text = True
-        self.run_model: type[Text] | type[Reasoning] | None = None
         self._run: list[str] = []
-        self._run_start = self._run_end = 0
 
     # text and reasoning
 

@@ -18,21 +18,17 @@ class Recorder:
     `ambiguity` says why the call that ends next has two readings, or is empty; `was_ambiguous` stays true after that.
     """
 
-    __slots__ = (
-        "diagnostics", "edits", "repairs", "status", "ambiguity", "was_ambiguous", "_format", "_source",
-        "_first", "_last",
-    )  # fmt: skip
+    status: Status = "ok"
+    ambiguity = ""
+    was_ambiguous = False
+    #: an offset, its line, and where that line begins: the first that is known, and the last that was asked for
+    _first = _last = (0, 1, 0)
 
     def __init__(self, format: str, source: Source) -> None:
         self._format, self._source = format, source
         self.diagnostics: list[PendingDiagnostic] = []
         self.edits: list[Edit] = []
         self.repairs: list[Repair] = []
-        self.status: Status = "ok"
-        self.ambiguity = ""
-        self.was_ambiguous = False
-        #: an offset, its line, and where that line begins: the first that is known, and the last that was asked for
-        self._first = self._last = (0, 1, 0)
 
     def report(
         self,

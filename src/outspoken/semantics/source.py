@@ -13,7 +13,4 @@ def closed_source(start: int, end: int) -> str:
 class Source:
     """Gives the raw text between two offsets: `source.slice(start, end)`."""
 
-    __slots__ = ("slice",)
-
-    def __init__(self) -> None:
-        self.slice: Callable[[int, int], str] = closed_source
+    slice: Callable[[int, int], str] = staticmethod(closed_source)

@@ -64,19 +64,17 @@ class ReplyState:
     that was read last, and its JSON text.
     """
 
-    __slots__ = (
-        "context", "header", "tool_names", "mapping", "source", "recorder", "output", "nodes", "last_value",
-        "last_text",
-    )  # fmt: skip
+    last_value: Any = None
+    last_text = ""
+    mapping: Mapping | None = None
 
     def __init__(self, context: Context, source: Source, recorder: Recorder, output: Output) -> None:
         self.context, self.header = context, context.header
         self.tool_names = context.tools.names if context.tools is not None else None
-        self.mapping = _mapping_of()(context.header) if context.header.actions else None
+        if context.header.actions:
+            self.mapping = _mapping_of()(context.header)
         self.source, self.recorder, self.output = source, recorder, output
         self.nodes: list[OpenNode] = []
-        self.last_value: Any = None
-        self.last_text = ""
 
     @classmethod
     def new(cls, context: Context, events: list[Event] | None) -> ReplyState:
