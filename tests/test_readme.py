@@ -113,11 +113,26 @@ def test_every_field_of_the_header_is_explained() -> None:
     assert [field.name for field in fields(Header) if f"| `{field.name}` |" not in text] == []
 
 
-def test_every_module_is_in_the_code_map() -> None:
+PACKAGE = TOP / "src" / "outspoken"
+
+
+def test_the_rooms_are_in_the_order_of_their_imports() -> None:
+    rooms = re.findall(r"^\| `(\w+)/` \|", SOURCE.read_text("utf-8"), re.MULTILINE)
+    contract = re.search(r"^layers = \[(.*?)^\]", (TOP / "pyproject.toml").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert contract is not None
+    assert ["__main__", *reversed(rooms)] == re.findall(r'"(\w+)"', contract[1])
+    assert sorted(rooms) == sorted([path.parent.name for path in PACKAGE.glob("*/__init__.py")])
+
+
+def test_the_modules_that_the_rooms_page_names_exist() -> None:
     text = SOURCE.read_text("utf-8")
-    package = TOP / "src" / "outspoken"
-    modules = [path.stem for path in (*package.glob("*.py"), *PAYLOADS.parent.glob("*.py"))]
-    assert [name for name in sorted(modules) if f"`{name}`" not in text] == []
+    rooms = "|".join([path.parent.name for path in PACKAGE.glob("*/__init__.py")])
+    files = re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", text)
+    modules = re.findall(r"^\| `(\w+)/` \|.*\| `([\w/]+)[.`]", text, re.MULTILINE)
+    dotted = re.findall(rf"`({rooms})\.(\w+)\b", text)
+    named = [*files, *[f"{room}/{module}.py" for room, module in (*modules, *dotted)]]
+    assert len(named) > 20
+    assert [name for name in named if not (PACKAGE / name).exists()] == []
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.parent.name)
