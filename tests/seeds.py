@@ -295,7 +295,7 @@ SEEDS = [
          8 | //   tap = touch(point=at)
            |      ^^^^^^^^^^^^^^^^^^^^^
            |
-           = note: `touch(point=at)` is no action of the vocabulary; did you mean batch?
+           = note: `touch(point=at)` is not an action; did you mean batch?
            = help: write `name = action(field=argument)`; `grammars/vocabulary` says which there are
         """,
     ),

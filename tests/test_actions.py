@@ -22,8 +22,8 @@ from outspoken.actions import (
     Scroll,
     TypeText,
 )
-from outspoken.actions.codec import action_arguments, make_action
-from outspoken.actions.mapping import mapping_of, meaning_of
+from outspoken.actions.codec import decode_action, encode_action
+from outspoken.actions.mapping import mapping_of, parse_rule
 from outspoken.grammar.header import Header
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
@@ -117,7 +117,7 @@ batch := batch(actions=*)
 
 
 def act(name: str, head: Header = COMPUTER, **arguments: Any) -> Any:
-    found = make_action(head, name, arguments, {})
+    found = decode_action(head, name, arguments, {})
     return found and (found.problem or found.action)
 
 
@@ -153,7 +153,7 @@ def test_what_a_call_means(name: str, arguments: dict[str, Any], meant: BaseActi
 
 @pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
 def test_how_an_action_is_said(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
-    said = action_arguments(COMPUTER, meant)
+    said = encode_action(COMPUTER, meant)
     assert said is not None
     again = act(said[0], **said[1])
     assert again.model_dump(exclude=LEFT_OUT | {"reasoning"}) == meant.model_dump(exclude=LEFT_OUT | {"reasoning"})
@@ -170,7 +170,7 @@ PROBLEMS: list[tuple[str, dict[str, Any], Any]] = [
         {"action": "scroll", "pixels": NAN},
         "`computer_use` needs a number in `pixels`, got nan",
     ),
-    ("pick", {"index": 1.5}, "`pick` needs a whole number in `index`, got 1.5"),
+    ("pick", {"index": 1.5}, "`pick` needs an integer in `index`, got 1.5"),
     ("drag", {"path": [[1, 2]]}, "`drag` needs two points or more in `path`, got 1"),
     ("drag", {"path": 1}, "`drag` needs a list in `path`, got 1"),
 ]
@@ -212,7 +212,7 @@ def test_a_batch_holds_actions_of_the_same_call() -> None:
     head = header("computer(actions) := batch(actions=actions)\ncomputer(type=wait) := wait")
     batch = act("computer", head, actions=[{"type": "wait"}, {"type": "wait"}])
     assert [action.type for action in batch.actions] == ["wait", "wait"]
-    assert "is no action of this format" in act("computer", head, actions=[{"type": "fly"}])
+    assert "is not an action of this format" in act("computer", head, actions=[{"type": "fly"}])
 
 
 def test_an_action_may_have_no_word() -> None:
@@ -231,7 +231,7 @@ def test_marks_name_elements() -> None:
 
 WRONG = {
     "click(point)": "is not `field=source|source`",
-    "hover": "is no action of the vocabulary",
+    "hover": "is not an action",
     "click(place=x)": "is not `field=source|source`",
     "click(kind=x)": "is not `field=source|source`",
     "click(element.colour=x)": "is not `field=source|source`",
@@ -242,9 +242,9 @@ WRONG = {
 @pytest.mark.parametrize(("right", "message"), WRONG.items())
 def test_a_line_that_cannot_be_read(right: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("|", r"\|")):
-        meaning_of("tap", right)
+        parse_rule("tap", right)
     with pytest.raises(ValueError, match="argument=word"):
-        meaning_of("tap(a==b)", "click")
+        parse_rule("tap(a==b)", "click")
 
 
 def test_a_format_without_actions_has_no_mapping() -> None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from outspoken import Reasoning, Reply, Screen, parse
-from outspoken.actions.fields import Misfit, read_point
+from outspoken.actions.fields import FieldError, read_point
 from tests.gui_formats import FRAMED, of_autoglm, of_autoglm_response, of_cogagent, of_mano
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui"
@@ -409,7 +409,7 @@ def test_coordinates(format: str) -> None:
         checked += 1
         found = row["expected"].get("equals")
         if found is None:
-            with pytest.raises(Misfit):
+            with pytest.raises(FieldError):
                 read_point(row["input"], "px")
             continue
         box: list[float] = found

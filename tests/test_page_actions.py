@@ -10,7 +10,7 @@ import pytest
 
 from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse, parse_action, parse_actions, render
 from outspoken.actions import MODELS
-from outspoken.actions.codec import meant_by
+from outspoken.actions.codec import effect_of
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
 
@@ -328,7 +328,7 @@ def test_actions_are_written_and_read_again(case: Case) -> None:
     for action in reply.actions:
         text = render([action], case.format)
         (read,) = parse(text, case.format).actions
-        assert meant_by(read) == meant_by(action), text
+        assert effect_of(read) == effect_of(action), text
 
 
 def test_thoughts_are_written_where_the_format_has_them() -> None:

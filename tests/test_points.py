@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from outspoken import Box, Point, Screen, Settings, parse
-from outspoken.actions.fields import Misfit, read_point
+from outspoken.actions.fields import FieldError, read_point
 from outspoken.results.geometry import SPACES, Space, smart_resize
 from tests.loops import in_one_item
 
@@ -146,7 +146,7 @@ VALUES: list[tuple[Any, tuple[float, ...] | None]] = [
 @in_one_item("value, numbers", VALUES)
 def test_what_is_a_point(value: Any, numbers: tuple[float, ...] | None) -> None:
     if numbers is None:
-        with pytest.raises(Misfit, match="needs a point or a box in `at`: 2 or 4 numbers"):
+        with pytest.raises(FieldError, match="needs a point or a box in `at`: 2 or 4 numbers"):
             read_point(value, "px", "at")
     else:
         assert read_point(value, "px", "at").numbers() == numbers

@@ -137,7 +137,7 @@ def test_points_are_moved_into_the_space_of_the_format() -> None:
     assert render(click, "ui_tars_1_0", screen=Screen(1920, 1080)) == (
         "Action: click(start_box='<|box_start|>(500,500)<|box_end|>')"
     )
-    with pytest.raises(RenderError, match="takes the size of the screen"):
+    with pytest.raises(RenderError, match="requires the size of the screen"):
         render(click, "ui_tars")
 
 

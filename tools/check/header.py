@@ -8,7 +8,7 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import get_args
 
-from outspoken.actions.mapping import meaning_of
+from outspoken.actions.mapping import parse_rule
 from outspoken.grammar.header import Header, read_header
 from outspoken.grammar.registry import normalized
 from outspoken.results.errors import GrammarError
@@ -114,7 +114,7 @@ def _values(header: Header, source: Source, page: Page) -> Iterator[Finding]:
     field = source.field("actions")
     for name, meaning in header.actions.items() if field is not None else ():
         try:
-            meaning_of(name, meaning, tuple(header.arguments.items()))
+            parse_rule(name, meaning, tuple(header.arguments.items()))
         except ValueError as error:
             place = _entry(name, meaning, source, field.span if field else page.top)
             helps = ["write `name = action(field=argument)`; `grammars/vocabulary` says which there are"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions.codec import make_action, meant_by
+from outspoken.actions.codec import decode_action, effect_of
 from outspoken.actions.mapping import PARTS
 from outspoken.engine.batched_matching import BLANK
 from outspoken.grammar.automaton import Automaton
@@ -225,7 +225,9 @@ class _Reader:
         if outer is not None:
             order = sum([segment[0] == "action" for segment in self.segments])
             place = {"raw": self.text[frame.start : end], "span": (frame.start, end), "order": order}
-        made = make_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
+        made = (
+            decode_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
+        )
         if made is not None and not made.problem:
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
@@ -290,7 +292,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def _action(action: Any) -> dict[str, Any]:
-    return {"name": action.name, "status": action.status, "extra": action.extra, **meant_by(action)}
+    return {"name": action.name, "status": action.status, "extra": action.extra, **effect_of(action)}
 
 
 def opened_before(automaton: Automaton, text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from outspoken.actions.mapping import Meaning, mapping_of
+from outspoken.actions.mapping import MappingRule, mapping_of
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VALUES
@@ -109,7 +109,7 @@ class Speller:
         self._actions = mapping_of(automaton.tables.header)
         self._sampler = Sampler(random)
         #: what the last name of a call means that was spelled
-        self._meant: Meaning | None = None
+        self._meant: MappingRule | None = None
 
     @property
     def acts(self) -> bool:
@@ -145,7 +145,7 @@ class Speller:
         """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
         if self._actions is None or not self._actions.naming:
             return "", []
-        meaning = self._random.choice([m for m in self._actions.meanings if _word(m)])
+        meaning = self._random.choice([m for m in self._actions.rules if _word(m)])
         keys = self._keys_of(meaning)
         naming = next(key for key in keys if key in self._actions.naming)
         if self._random.random() < 0.8:
@@ -166,16 +166,16 @@ class Speller:
     def _drawn(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
-        meaning = self._random.choice(self._actions.meanings)
+        meaning = self._random.choice(self._actions.rules)
         return self._random.choice(meaning.names), self._keys_of(meaning)
 
-    def _keys_of(self, meaning: Meaning) -> list[str]:
+    def _keys_of(self, meaning: MappingRule) -> list[str]:
         """Arguments of an action: those that it needs, and some that it may have."""
         required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
-        keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.wanted]
+        keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.expected]
         for field, origin in meaning.origins.items():
             sources = [source for source in origin.sources if all("$" not in key or key in _PLACES for key in source)]
-            needed = origin.needed or field in required
+            needed = origin.required or field in required
             said = any(set(source) <= set(keys) for source in sources)
             if sources and not said and (needed or self._random.random() < 0.3):
                 keys += [key for key in self._random.choice(sources) if key not in keys]
@@ -264,7 +264,7 @@ class Speller:
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
         if role == "tool_name" and self._actions and random.random() < 0.5:
-            self._meant = random.choice(self._actions.meanings)
+            self._meant = random.choice(self._actions.rules)
             return random.choice(self._meant.names)
         if role == "tool_name":
             return random.choice((*values.NAMES, 'a "b"', "ü\\"))
@@ -296,7 +296,7 @@ class Speller:
     def _arguments(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> dict[str, Any]:
         """The arguments of some action, all of them in one object."""
         assert self._actions is not None
-        meaning = self._meant or self._random.choice(self._actions.meanings)
+        meaning = self._meant or self._random.choice(self._actions.rules)
         word = self._random.choice(_word(meaning) or meaning.names)
         keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
         return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
@@ -306,13 +306,13 @@ class Speller:
         value = self._argument(lexeme, ())
         return value if isinstance(value, str) else values.as_json(self._random, value)
 
-    def _meanings(self, lexeme: Lexeme) -> list[Meaning]:
+    def _meanings(self, lexeme: Lexeme) -> list[MappingRule]:
         """What the action that a lexeme belongs to may mean."""
         said = lexeme.action
-        return [m for m in self._actions.meanings if said in m.names or said in _word(m)] if self._actions else []
+        return [m for m in self._actions.rules if said in m.names or said in _word(m)] if self._actions else []
 
 
-def _word(meaning: Meaning) -> tuple[str, ...]:
+def _word(meaning: MappingRule) -> tuple[str, ...]:
     """The words of an action that has no name of its own: it is known by an argument that says one of them."""
     return meaning.conditions[0].words if "" in meaning.names and meaning.conditions else ()
 

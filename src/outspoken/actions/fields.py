@@ -1,6 +1,7 @@
-"""The values of actions' fields: how each is read from what a model wrote, and written again.
+"""The values of action fields: reading them from the arguments that a model wrote, and writing them again.
 
-A field's type says how it is read. Nothing is ever evaluated, and nothing is guessed: what is no number is refused.
+The type of a field determines how it is read. Values are never evaluated or guessed: text that is not a number is
+rejected.
 """
 
 from __future__ import annotations
@@ -14,22 +15,24 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 
+from pydantic import BaseModel
+
 from outspoken.notations.coerce import to_json
-from outspoken.results.actions.union import BaseAction, ElementRef
+from outspoken.results.actions.union import ElementRef
 from outspoken.results.geometry import Point, Space
 
-from .urls import web_address
+from .urls import web_url
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 _TAGS = re.compile(r"</?(?:point|bbox|box)>|<\|box_(?:start|end)\|>", re.IGNORECASE)
 _BRACKETS = str.maketrans("()[]<>'\"", "        ")
-#: a `+` between two keys, of which the second may be `+` itself
+#: a `+` between two keys; the second key may be `+` itself
 _PLUS = re.compile(r"(?<=[^+])\+(?=.)")
-_APART = re.compile(r"[\s,;]+")
+_SEPARATORS = re.compile(r"[\s,;]+")
 _SECONDS = re.compile(rf"({_NUMBER.pattern})\s*(ms|milliseconds?|s|secs?|seconds?)?", re.IGNORECASE)
-_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
-#: Other words for keys, in small letters and without `_`, `-` and spaces.
+#: Synonyms of key names, in lowercase and without `_`, `-` and spaces.
 _KEYS = {
     "return": "enter", "kpenter": "enter", "esc": "escape", "del": "delete", "ins": "insert", "spacebar": "space",
     "bksp": "backspace", "control": "ctrl", "lcontrol": "ctrl", "rcontrol": "ctrl", "controlleft": "ctrl",
@@ -45,8 +48,8 @@ _KEY_FIELDS = frozenset({"keys", "modifiers", "key"})
 _BUTTONS = {"wheel": "middle", "primary": "left", "secondary": "right"}
 
 
-class Misfit(ValueError):
-    """A value that is not what a field takes: the argument that it was written as, and what is wrong with it."""
+class FieldError(ValueError):
+    """A value that a field does not accept. `argument` is the name of the argument that it was written as."""
 
     def __init__(self, argument: str, message: str) -> None:
         super().__init__(message)
@@ -54,7 +57,7 @@ class Misfit(ValueError):
 
 
 class Conversion(NamedTuple):
-    """How a format writes a field in a way of its own: from its value to ours, and back."""
+    """A format's own way to write a field: functions from its value to ours, and back."""
 
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
@@ -64,71 +67,71 @@ def _negative(value: Any) -> Any:
     return -value
 
 
-def _thousandth(value: Any) -> Any:
+def _from_milliseconds(value: Any) -> Any:
     return value / 1000
 
 
-def _thousandfold(value: Any) -> Any:
+def _to_milliseconds(value: Any) -> Any:
     return value * 1000
 
 
-def _as_read(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
-def _as_text(value: Any) -> str:
-    return str(_short(value))
+def _to_text(value: Any) -> str:
+    return str(_simplified(value))
 
 
-def _as_list(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     return [value]
 
 
-#: What a mapping may put behind a source, after a colon. `submit` is not here: it makes two fields.
+#: The conversions that a mapping may append to a source after a colon. `submit` is separate: it sets two fields.
 CONVERSIONS: dict[str, Conversion] = {
     "up": Conversion(_negative, _negative),
     "left": Conversion(_negative, _negative),
-    "ms": Conversion(_thousandth, _thousandfold),
-    "space": Conversion(_as_read, " ".join),
-    "plus": Conversion(_as_read, "+".join),
-    "text": Conversion(_as_read, _as_text),
-    "list": Conversion(_as_read, _as_list),
-    "web": Conversion(web_address, _as_read),
+    "ms": Conversion(_from_milliseconds, _to_milliseconds),
+    "space": Conversion(_identity, " ".join),
+    "plus": Conversion(_identity, "+".join),
+    "text": Conversion(_identity, _to_text),
+    "list": Conversion(_identity, _to_list),
+    "web": Conversion(web_url, _identity),
 }
 SUBMIT = "submit"
 
 
-def _short(value: Any) -> Any:
-    """A number without a fraction that says nothing."""
+def _simplified(value: Any) -> Any:
+    """A number, as an integer if it has no fraction."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class Kind(NamedTuple):
-    """How a field is read: the name of its reader, and the words that it admits, where it does only some."""
+class FieldType(NamedTuple):
+    """How a field is read: the name of its reader, and the words that it accepts if it is an enumeration."""
 
     reader: str
     words: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=512)
-def kind_of(model: type[BaseAction], field: str) -> Kind:
-    """How a field of an action is read, by its type."""
+def field_type(model: type[BaseModel], field: str) -> FieldType:
+    """How a field of a model is read, by its name or type."""
     if field in _KEY_FIELDS:
-        return Kind({"key": "key", "modifiers": "held"}.get(field, "keys"))
+        return FieldType(field)
     if field == "actions":
-        return Kind("actions")
-    admitted = _without_none(model.model_fields[field].annotation)
-    if get_origin(admitted) is Literal:
-        return Kind("word", get_args(admitted))
-    if get_origin(admitted) is list:
-        inner = get_args(admitted)[0]
-        return Kind("points" if inner is Point else "texts")
+        return FieldType("actions")
+    accepted = _without_none(model.model_fields[field].annotation)
+    if get_origin(accepted) is Literal:
+        return FieldType("word", get_args(accepted))
+    if get_origin(accepted) is list:
+        inner = get_args(accepted)[0]
+        return FieldType("points" if inner is Point else "texts")
     readers: dict[Any, str] = {
-        Point: "point", ElementRef: "element", str: "text", int: "whole", float: "number", bool: "truth",
+        Point: "point", ElementRef: "element", str: "text", int: "integer", float: "number", bool: "boolean",
     }  # fmt: skip
     if field.endswith("seconds"):
-        return Kind("seconds")
-    return Kind(readers.get(admitted, "object"))
+        return FieldType("seconds")
+    return FieldType(readers.get(accepted, "object"))
 
 
 def _without_none(annotation: Any) -> Any:
@@ -138,8 +141,8 @@ def _without_none(annotation: Any) -> Any:
     return annotation
 
 
-def read_value(kind: Kind, value: Any, argument: str, space: Space) -> Any:
-    """What an argument says as the value of a field. Raises Misfit."""
+def read_value(kind: FieldType, value: Any, argument: str, space: Space) -> Any:
+    """The value of a field from an argument. Raises FieldError."""
     if kind.reader == "word":
         return _word(value, argument, kind.words)
     if kind.reader == "point":
@@ -150,16 +153,16 @@ def read_value(kind: Kind, value: Any, argument: str, space: Space) -> Any:
 def read_point(value: Any, space: Space, argument: str = "point") -> Point:
     """A point from two numbers, or a box from four, in any of the shapes in which models write them.
 
-    That is a list, nested or not, an object with `x` and `y`, or text with brackets, commas and tags round the numbers.
-    Raises Misfit for anything else: another count, no numbers, infinite ones, booleans, expressions.
+    These are a list, nested or flat; an object with `x` and `y`; or text with brackets, commas and tags around the
+    numbers. Raises FieldError for everything else, such as another count, infinite numbers, booleans and expressions.
     """
     try:
         numbers = _numbers(value, argument)
-    except Misfit:
+    except FieldError:
         numbers = []
     if len(numbers) not in (2, 4):
         got = f"{len(numbers)}" if numbers else repr(value)[:40]
-        raise Misfit(argument, f"needs a point or a box in `{argument}`: 2 or 4 numbers, got {got}")
+        raise FieldError(argument, f"needs a point or a box in `{argument}`: 2 or 4 numbers, got {got}")
     return Point.of(numbers, space)
 
 
@@ -167,7 +170,7 @@ def _numbers(value: Any, argument: str) -> list[float]:
     """All numbers of a value, in order."""
     if isinstance(value, str):
         bare = _TAGS.sub(" ", value).translate(_BRACKETS).strip()
-        value = _APART.split(bare) if bare else []
+        value = _SEPARATORS.split(bare) if bare else []
         return [_number(part, argument) for part in value if part]
     if isinstance(value, dict):
         return _of_object(cast("dict[str, Any]", value), argument)
@@ -188,7 +191,7 @@ def _of_object(value: dict[str, Any], argument: str) -> list[float]:
 
 
 def _number(value: Any, argument: str) -> float:
-    """A finite number. Raises Misfit."""
+    """A finite number. Raises FieldError."""
     number: float | None = None
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value.strip())
@@ -199,19 +202,19 @@ def _number(value: Any, argument: str) -> float:
         except OverflowError:
             number = None
     if number is None or not math.isfinite(number):
-        raise Misfit(argument, f"needs a number in `{argument}`, got {repr(value)[:40]}")
+        raise FieldError(argument, f"needs a number in `{argument}`, got {repr(value)[:40]}")
     return number
 
 
-def _whole(value: Any, argument: str) -> int:
+def _integer(value: Any, argument: str) -> int:
     number = _number(value, argument)
     if not number.is_integer():
-        raise Misfit(argument, f"needs a whole number in `{argument}`, got {value!r}")
+        raise FieldError(argument, f"needs an integer in `{argument}`, got {value!r}")
     return int(number)
 
 
 def _seconds(value: Any, argument: str) -> float | None:
-    """Seconds, with or without their unit; None for empty text."""
+    """Seconds, with or without a unit; None for empty text."""
     if value == "":
         return None
     match = _SECONDS.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -219,10 +222,10 @@ def _seconds(value: Any, argument: str) -> float | None:
     return number / 1000 if match and (match[2] or "").lower().startswith("m") else number
 
 
-def _truth(value: Any, argument: str) -> bool:
-    found = value if isinstance(value, bool) else _TRUTHS.get(str(value).strip().lower())
+def _boolean(value: Any, argument: str) -> bool:
+    found = value if isinstance(value, bool) else _BOOLEANS.get(str(value).strip().lower())
     if found is None:
-        raise Misfit(argument, f"needs true or false in `{argument}`, got {repr(value)[:40]}")
+        raise FieldError(argument, f"needs true or false in `{argument}`, got {repr(value)[:40]}")
     return found
 
 
@@ -236,8 +239,8 @@ def _word(value: Any, argument: str, words: tuple[str, ...]) -> str:
     found = str(value).strip().lower().replace(" ", "_")
     found = found if found in words else _BUTTONS.get(found, found)
     if found not in words:
-        said = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise Misfit(argument, f"needs {said} in `{argument}`, got {value!r}")
+        expected = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise FieldError(argument, f"needs {expected} in `{argument}`, got {value!r}")
     return found
 
 
@@ -249,21 +252,21 @@ def _texts(value: Any, argument: str) -> list[str]:
 
 def _keys(value: Any, argument: str) -> list[str]:
     """Keys from a list, or from text with `+` or white space between them."""
-    listed = _listed(value)
-    parts = _apart(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
-    keys = [key_named(part) for part in parts]
+    listed = _list_of(value)
+    parts = _split_keys(_text(value, argument)) if listed is None else [_text(item, argument) for item in listed]
+    keys = [key_name(part) for part in parts]
     if not keys:
-        raise Misfit(argument, f"needs a key in `{argument}`")
+        raise FieldError(argument, f"needs a key in `{argument}`")
     return keys
 
 
-def _held(value: Any, argument: str) -> list[str]:
-    """Keys that are held meanwhile: none, where that is what is said."""
+def _modifiers(value: Any, argument: str) -> list[str]:
+    """Keys that are held down meanwhile; may be empty."""
     return _keys(value, argument) if value not in ("", []) else []
 
 
-def _apart(text: str) -> list[str]:
-    """The keys of a text: between `+` or white space, both of which may be a key, too."""
+def _split_keys(text: str) -> list[str]:
+    """The keys of a text, separated by `+` or white space, both of which may be keys themselves."""
     if text and not text.strip():
         return ["space"]
     parts = text.split()
@@ -271,10 +274,10 @@ def _apart(text: str) -> list[str]:
     return [key for part in between for key in (_PLUS.split(part) if part != "+" else [part])]
 
 
-def key_named(word: str) -> str:
-    """The name of a key, as all actions have it: in small letters, one of several words for the same key.
+def key_name(word: str) -> str:
+    """The canonical name of a key: lowercase, and the same for all synonyms (`cmd`, `win` and `super` are `meta`).
 
-    A single character stands for itself, and so does a word that is not known; `cmd`, `win` and `super` are `meta`.
+    A single character and an unknown word stand for themselves.
     """
     if word == " ":
         return "space"
@@ -284,35 +287,35 @@ def key_named(word: str) -> str:
     return _KEYS.get(re.sub(r"[_\-\s]", "", bare), bare)
 
 
-def _one_key(value: Any, argument: str) -> str:
-    return key_named(_text(value, argument))
+def _key(value: Any, argument: str) -> str:
+    return key_name(_text(value, argument))
 
 
 def _element(value: Any, argument: str) -> ElementRef:
     if not isinstance(value, dict):
-        raise Misfit(argument, f"needs an object that names an element in `{argument}`, got {repr(value)[:40]}")
+        raise FieldError(argument, f"needs an object that names an element in `{argument}`, got {repr(value)[:40]}")
     known: dict[str, Any] = {}
     for key, part in cast("dict[str, Any]", value).items():
         if key in ElementRef.model_fields and part is not None:
-            known[key] = _whole(part, argument) if key == "index" else _text(part, argument)
+            known[key] = _integer(part, argument) if key == "index" else _text(part, argument)
     return ElementRef(**known)
 
 
 def _object(value: Any, argument: str) -> Any:
     if not isinstance(value, dict):
-        raise Misfit(argument, f"needs an object in `{argument}`, got {repr(value)[:40]}")
+        raise FieldError(argument, f"needs an object in `{argument}`, got {repr(value)[:40]}")
     return cast("dict[str, Any]", value)
 
 
 def _items(value: Any, argument: str) -> list[Any]:
-    items = _listed(value)
+    items = _list_of(value)
     if not items:
-        raise Misfit(argument, f"needs a list in `{argument}`, got {repr(cast('object', value))[:40]}")
+        raise FieldError(argument, f"needs a list in `{argument}`, got {repr(cast('object', value))[:40]}")
     return items
 
 
-def _listed(value: Any) -> list[Any] | None:
-    """The items of a list, or of text that is one in JSON, as a bare argument is; None for anything else."""
+def _list_of(value: Any) -> list[Any] | None:
+    """The items of a list, or of text that is a JSON list; None for anything else."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
@@ -321,30 +324,29 @@ def _listed(value: Any) -> list[Any] | None:
     return list(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else None
 
 
-_READERS: dict[str, Any] = {
-    "key": _one_key, "keys": _keys, "held": _held, "text": _text, "texts": _texts, "whole": _whole, "number": _number,
-    "seconds": _seconds, "truth": _truth, "element": _element, "object": _object, "points": _items,
-    "actions": _items,
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "key": _key, "keys": _keys, "modifiers": _modifiers, "text": _text, "texts": _texts, "integer": _integer,
+    "number": _number, "seconds": _seconds, "boolean": _boolean, "element": _element, "object": _object,
+    "points": _items, "actions": _items,
 }  # fmt: skip
 
 
-def read_path(value: Any, space: Space, argument: str, *, begun: bool = False) -> dict[str, Any]:
-    """The fields of a drag from a list of two or more points, or of the others if its start is known. Raises Misfit."""
+def read_path(value: Any, space: Space, argument: str, *, started: bool = False) -> dict[str, Any]:
+    """The fields of a drag from a list of at least two points, or one if its start is known. Raises FieldError."""
     places = [read_point(item, space, argument) for item in _items(value, argument)]
-    if begun:
+    if started:
         return {"end": places[-1], "via": places[:-1]}
     if len(places) < 2:
-        raise Misfit(argument, f"needs two points or more in `{argument}`, got {len(places)}")
+        raise FieldError(argument, f"needs two points or more in `{argument}`, got {len(places)}")
     return {"start": places[0], "end": places[-1], "via": places[1:-1]}
 
 
 def write_point(point: Point, spelling: str) -> Any:
-    """A point as a format spells it: `{x}` and `{y}` stand for its numbers, "" for a list of them, "tuple" for a tuple,
-    "nested" for a list in a list.
+    """A point in the notation of a format: a text with `{x}` and `{y}`, "" for a list, "tuple", or "nested" lists.
 
-    The numbers of a box stand where `{x}` and `{y}` do, with what stands between these between all of them.
+    All numbers of a box take the place of `{x}` and `{y}`, separated by the text between these.
     """
-    numbers = [_short(number) for number in point.numbers()]
+    numbers = [_simplified(number) for number in point.numbers()]
     if "{x}" not in spelling:
         return {"tuple": tuple(numbers), "nested": [numbers]}.get(spelling, numbers)
     head, _, rest = spelling.partition("{x}")
@@ -353,7 +355,7 @@ def write_point(point: Point, spelling: str) -> Any:
 
 
 def write_value(value: Any) -> Any:
-    """A field's value as an argument."""
+    """The value of a field as an argument."""
     if isinstance(value, ElementRef):
         return value.model_dump(exclude_none=True)
-    return _short(value)
+    return _simplified(value)

@@ -1,12 +1,12 @@
-"""What a format's own words for actions mean, as its grammar's header says: from a name and arguments to an action.
+"""The mapping from a format's words to actions, as the `actions` lines of its grammar header define it.
 
     click|left_single = click(point=start!)
     left_double       = click(point=start!, clicks=2)
     computer_use(action=terminate, status=success) = complete
 
-On the left stand the words, and in parentheses what must be true of the arguments; on the right an action of the
-vocabulary, and where its fields come from. The first line that fits counts. Written backwards, the same lines say how
-an action is called. See `grammars/vocabulary/README.md`.
+The left side of a line holds the words, with conditions on the arguments in parentheses; the right side holds an action
+model and the sources of its fields. The first line that fits applies. `encode_action` uses the same lines in reverse.
+See `grammars/vocabulary/README.md`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from outspoken.grammar.header import Header
 from outspoken.results.actions.union import MODELS, PROVENANCE, BaseAction, ElementRef
 
-from .fields import CONVERSIONS, SUBMIT, kind_of
+from .fields import CONVERSIONS, SUBMIT, field_type
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
 _STRING = r'"(?:[^"\\]|\\.)*"'
@@ -30,177 +30,186 @@ _FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({_STRING}|[^\s,"()]+)\s*(?:,|$)')
 _WORD = re.compile(rf"{_STRING}|[^|]+")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _SOURCE = re.compile(r"([\w.$+|*]+?)(?::(\w+))?(!?)")
-_CONSTANTS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False}
 
-#: The left side of the line that says what all actions have; on its right there are only fields.
-EVERY = "*"
-
-#: What a field of a mapping may be besides those of the model: the points of a drag, as one list.
+#: The left side of the line whose fields all actions have.
+ALL_ACTIONS = "*"
+#: The argument with the actions that the grammar reads inside an action.
+PARTS = "*"
+#: A field that is in no model: the points of a drag as one list.
 _PATH = "path"
 
-#: The argument that holds the actions within an action.
-PARTS = "*"
+#: Named groups of arguments, from the header's `arguments`.
+_Groups = dict[str, tuple[str, ...]]
 
 
 class Condition(NamedTuple):
-    """What must be true of an argument: that it is there, or is one of some words; or is not."""
+    """A condition on the first argument in `keys` that is present.
+
+    Its value must be one of `words`, or any value if there are no words; with `expected=False`, it must not.
+    """
 
     keys: tuple[str, ...]
     words: tuple[str, ...]
-    wanted: bool
+    expected: bool
+
+    def holds(self, arguments: dict[str, Any], *, any_case: bool = False) -> bool:
+        """True if the arguments satisfy the condition."""
+        _, value = find_argument(self.keys, arguments)
+        if not self.words:
+            return (value is not None) is self.expected
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        word = normalize_word(text, any_case)
+        return any(word == normalize_word(one, any_case) for one in self.words) is self.expected
 
 
-class Origin(NamedTuple):
-    """Where a field comes from: arguments, of which the first that is there counts; two of them make one point."""
+class FieldSource(NamedTuple):
+    """The arguments that a field is read from: the first source that is present. A source of two forms one point."""
 
     sources: tuple[tuple[str, ...], ...]
     conversion: str
-    needed: bool
+    required: bool
 
 
-class Meaning:
-    """What a line of a mapping says: the words, the conditions, the model, constants, and where each field is found."""
+class MappingRule:
+    """One line of a mapping: words, conditions, the action model, and the constants and sources of its fields."""
 
     __slots__ = ("conditions", "constants", "line", "model", "names", "origins")
 
-    def __init__(self, names: tuple[str, ...], conditions: tuple[Condition, ...], line: str) -> None:
-        self.names, self.conditions, self.line = names, conditions, line
-        self.model: type[BaseAction] = BaseAction
+    def __init__(
+        self, names: tuple[str, ...], conditions: tuple[Condition, ...], model: type[BaseAction], line: str
+    ) -> None:
+        self.names, self.conditions, self.model, self.line = names, conditions, model, line
         self.constants: dict[str, Any] = {}
-        self.origins: dict[str, Origin] = {}
+        self.origins: dict[str, FieldSource] = {}
 
     def is_path(self, field: str) -> bool:
-        """Is this no field of the model, but all points of a drag?"""
+        """True for `path`, which stands for all points of a drag, unless the model has such a field."""
         return field == _PATH and field not in self.model.model_fields
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
-        """Which arguments each field may come from; without those of which two make one."""
+        """The arguments that each field may come from, without those of which two form one point."""
         return {field: tuple([s[0] for s in o.sources if len(s) == 1]) for field, o in self.origins.items()}
 
 
-class Mapping:
-    """The meanings of all words of a format."""
+class ActionMapping:
+    """All mapping rules of a format, by word."""
 
     def __init__(self, header: Header) -> None:
         self.any_case = header.any_case
-        self.meanings: list[Meaning] = []
-        self._by_name: dict[str, list[Meaning]] = {}
-        aliases = tuple(header.arguments.items())
-        every: dict[str, Origin] = {}
+        self.rules: list[MappingRule] = []
+        self._by_name: dict[str, list[MappingRule]] = {}
+        groups = tuple(header.arguments.items())
+        shared: dict[str, FieldSource] = {}
         for left, right in header.actions.items():
-            meaning = meaning_of(left, right, aliases)
-            if left == EVERY:
-                every = meaning.origins
+            rule = parse_rule(left, right, groups)
+            if left == ALL_ACTIONS:
+                shared = rule.origins
                 continue
-            meaning.origins.update({field: origin for field, origin in every.items() if field not in meaning.origins})
-            self.meanings.append(meaning)
-            for name in meaning.names:
-                self._by_name.setdefault(self.word(name), []).append(meaning)
-        #: the words that begin one
-        self.names = frozenset(self._by_name)
-        unnamed = [meaning.conditions[0] for meaning in self._by_name.get("", ()) if meaning.conditions]
-        #: the arguments that hold the word, where an action has no other
+            rule.origins.update({field: origin for field, origin in shared.items() if field not in rule.origins})
+            self.rules.append(rule)
+            for name in rule.names:
+                self._by_name.setdefault(normalize_word(name, self.any_case), []).append(rule)
+        unnamed = [rule.conditions[0] for rule in self._by_name.get("", ()) if rule.conditions]
+        #: the arguments that name the action if it has no other name
         self.naming = tuple(dict.fromkeys([key for condition in unnamed for key in condition.keys]))
+        self._words = {*self._by_name, *[normalize_word(word, self.any_case) for one in unnamed for word in one.words]}
 
-    def word(self, name: str) -> str:
-        """A word as it is compared."""
-        return name.strip().lower() if self.any_case else name
+    def name_of(self, name: str, arguments: dict[str, Any]) -> str:
+        """The name of an action: its own, or the value of the argument that names it."""
+        found = None if name or not self.naming else find_argument(self.naming, arguments)[1]
+        return found if isinstance(found, str) else name
 
-    def called(self, name: str, arguments: dict[str, Any]) -> str:
-        """The word for an action: its own, or what the argument says that holds it."""
-        said = None if name else find_argument(self.naming, arguments)[1] if self.naming else None
-        return said if isinstance(said, str) else name
+    def is_name(self, word: str) -> bool:
+        """True if the word is the name of an action, not only the value of an argument that names one."""
+        return normalize_word(word, self.any_case) in self._by_name
 
     def knows(self, word: str) -> bool:
-        """Is this a word for an action, be it with other arguments?"""
-        said = self.word(word)
-        unnamed = [meaning.conditions[0] for meaning in self._by_name.get("", ()) if meaning.conditions]
-        return said in self.names or any(said == self.word(known) for c in unnamed for known in c.words)
+        """True if the word names an action, as its name or in an argument, possibly with other arguments."""
+        return normalize_word(word, self.any_case) in self._words
 
-    def find(self, name: str, arguments: dict[str, Any]) -> Meaning | None:
-        """The first meaning of a word that fits its arguments."""
-        found = self._by_name.get(self.word(name), ())
-        return next((meaning for meaning in found if self._fits(meaning, arguments)), None)
+    def find(self, name: str, arguments: dict[str, Any]) -> MappingRule | None:
+        """The first rule of a word whose conditions the arguments satisfy."""
+        for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
+            if all(condition.holds(arguments, any_case=self.any_case) for condition in rule.conditions):
+                return rule
+        return None
 
-    def types(self, name: str, argument: str) -> bool:
-        """Is an argument of this word the text that a keyboard types, whatever the other arguments are?"""
-        found = self._by_name.get(self.word(name), ())
+    def types_text(self, name: str, argument: str) -> bool:
+        """True if an argument of this word is the text to type, whatever the other arguments are."""
         return any(
-            meaning.model is MODELS["type_text"] and "text" in meaning.origins
-            and (argument,) in meaning.origins["text"].sources and not meaning.conditions
-            for meaning in found
-        )  # fmt: skip
-
-    def _fits(self, meaning: Meaning, arguments: dict[str, Any]) -> bool:
-        return all(self._holds(condition, arguments) for condition in meaning.conditions)
-
-    def _holds(self, condition: Condition, arguments: dict[str, Any]) -> bool:
-        _, value = find_argument(condition.keys, arguments)
-        if not condition.words:
-            return (value is not None) is condition.wanted
-        said = self.word(value if isinstance(value, str) else _spelled(value))
-        return any(said == self.word(word) for word in condition.words) is condition.wanted
+            rule.model is MODELS["type_text"]
+            and "text" in rule.origins
+            and (argument,) in rule.origins["text"].sources
+            and not rule.conditions
+            for rule in self._by_name.get(normalize_word(name, self.any_case), ())
+        )
 
 
-def _spelled(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def normalize_word(word: str, any_case: bool) -> str:
+    """A word in the form in which it is compared."""
+    return word.strip().lower() if any_case else word
 
 
-def mapping_of(header: Header) -> Mapping | None:
-    """The mapping of a format; None where it has no actions. Raises ValueError for a line that cannot be read."""
+def mapping_of(header: Header) -> ActionMapping | None:
+    """The mapping of a format; None if it has no actions. Raises ValueError for an invalid line."""
     if not header.actions:
         return None
     return _mapping(tuple(header.actions.items()), tuple(header.arguments.items()), header.any_case)
 
 
 @lru_cache(maxsize=256)
-def _mapping(actions: tuple[tuple[str, str], ...], arguments: tuple[tuple[str, str], ...], any_case: bool) -> Mapping:
-    return Mapping(Header("", actions=dict(actions), arguments=dict(arguments), any_case=any_case))
+def _mapping(
+    actions: tuple[tuple[str, str], ...], arguments: tuple[tuple[str, str], ...], any_case: bool
+) -> ActionMapping:
+    return ActionMapping(Header("", actions=dict(actions), arguments=dict(arguments), any_case=any_case))
 
 
 def find_argument(keys: tuple[str, ...], arguments: dict[str, Any]) -> tuple[str, Any]:
-    """The first of these arguments that is there and not null, and its value; `a.b` is `b` of the object `a`."""
+    """The first of these arguments that is present and not null, and its value; `a.b` is `b` of the object `a`."""
     for key in keys:
         value = arguments.get(key)
         if value is None and "." in key:
-            value = _inner(arguments, key.split("."))
+            value = _nested_value(arguments, key.split("."))
         if value is not None:
             return key, value
     return keys[0], None
 
 
-def _inner(value: Any, path: list[str]) -> Any:
-    """What stands in an object under these keys, one in the other; None where there is nothing."""
+def _nested_value(value: Any, path: list[str]) -> Any:
     for part in path:
         value = cast("dict[str, Any]", value).get(part) if isinstance(value, dict) else None
     return value
 
 
-def meaning_of(left: str, right: str, aliases: tuple[tuple[str, str], ...] = ()) -> Meaning:
-    """Read a line of a mapping. Raises ValueError where it cannot be read."""
-    named: dict[str, tuple[str, ...]] = {}
-    for name, others in aliases:
-        listed = [part for other in others.split("|") for part in named.get(other.strip(), (other.strip(),))]
+# parsing the lines
+
+
+def parse_rule(left: str, right: str, groups: tuple[tuple[str, str], ...] = ()) -> MappingRule:
+    """Parse a line of a mapping, with the header's `arguments` as groups. Raises ValueError for an invalid line."""
+    named: _Groups = {}
+    for name, members in groups:
+        listed = [part for member in members.split("|") for part in named.get(member.strip(), (member.strip(),))]
         named[name] = tuple(dict.fromkeys(listed))
     side = _SIDE.fullmatch(left.strip())
     if side is None:
         raise ValueError(f"`{left}` is not `name` or `name(argument=word)`")
     names = tuple([_unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
-    meaning = Meaning(names, tuple(_conditions(side[2] or "", named)), f"{left} = {right}")
-    side = _SIDE.fullmatch(right.strip() if left != EVERY else f"no_op{right.strip()}")
+    conditions = tuple(_conditions(side[2] or "", named))
+    side = _SIDE.fullmatch(right.strip() if left != ALL_ACTIONS else f"no_op{right.strip()}")
     model = MODELS.get(side[1]) if side else None
     if side is None or model is None:
         near = get_close_matches(side[1] if side else right, MODELS, 3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ", which is in `outspoken.actions`"
-        raise ValueError(f"`{right}` is no action of the vocabulary{hint}")
-    meaning.model = model
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; see `outspoken.actions`"
+        raise ValueError(f"`{right}` is not an action{hint}")
+    rule = MappingRule(names, conditions, model, f"{left} = {right}")
     for field, value in _fields(side[2] or "", side[1]):
-        _add_field(meaning, field, value, named)
-    return meaning
+        _add_field(rule, field, value, named)
+    return rule
 
 
-def _conditions(text: str, named: dict[str, tuple[str, ...]]) -> Iterator[Condition]:
+def _conditions(text: str, named: _Groups) -> Iterator[Condition]:
     pos = 0
     while text[pos:].strip():
         match = _CONDITION.match(text, pos)
@@ -221,38 +230,35 @@ def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
         pos = match.end()
 
 
-def _add_field(meaning: Meaning, field: str, value: str, named: dict[str, tuple[str, ...]]) -> None:
-    """Note where a field comes from, or what it always is."""
-    model, (name, _, part) = meaning.model, field.partition(".")
+def _add_field(rule: MappingRule, field: str, value: str, named: _Groups) -> None:
+    """Add the source or the constant of a field to a rule."""
+    model, (name, _, part) = rule.model, field.partition(".")
     known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
-    if not meaning.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
-        raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{_type(model)}`")
-    if value.startswith('"') or value in _CONSTANTS or _NUMBER.fullmatch(value):
-        meaning.constants[field] = _constant(value, model, field)
+    if not rule.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
+        kind = model.model_fields["type"].default
+        raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{kind}`")
+    if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
+        rule.constants[field] = _constant(value, model, field)
         return
     match = _SOURCE.fullmatch(value)
     if match is None or (match[2] and match[2] not in {*CONVERSIONS, SUBMIT}):
-        known_words = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
-        raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {known_words}")
+        conversions = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
+        raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {conversions}")
     sources: list[tuple[str, ...]] = []
     for source in match[1].split("|"):
         parts = tuple(source.split("+"))
         sources += [(s,) for s in named.get(source, (source,))] if len(parts) == 1 else [parts]
-    meaning.origins[field] = Origin(tuple(sources), match[2] or "", bool(match[3]))
+    rule.origins[field] = FieldSource(tuple(sources), match[2] or "", bool(match[3]))
 
 
 def _constant(value: str, model: type[BaseAction], field: str) -> Any:
     if value.startswith('"'):
         text = _unquoted(value)
-        kind = kind_of(model, field) if "." not in field else None
-        return [part for part in text.split() if part] if kind and kind.reader in ("keys", "held", "texts") else text
-    if value in _CONSTANTS:
-        return _CONSTANTS[value]
+        reader = field_type(model, field).reader if "." not in field else ""
+        return text.split() if reader in ("keys", "modifiers", "texts") else text
+    if value in _BOOLEANS:
+        return _BOOLEANS[value]
     return float(value) if "." in value else int(value)
-
-
-def _type(model: type[BaseAction]) -> str:
-    return str(model.model_fields["type"].default)
 
 
 def _unquoted(word: str) -> str:

@@ -1,4 +1,4 @@
-"""The page that a model acts on, as far as its actions are checked against it."""
+"""The page that a model acts on: the elements against which its actions are checked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MODEL = ConfigDict(frozen=True)
 class PageElement(BaseModel):
     """An element of the page.
 
-    `kind` is its tag (`input`), `attributes` are those of the page, of which `type` and `role` say what it is, too.
-    `hash` and `data` are the caller's: actions that name the element get them.
+    `kind` is its tag (`input`). Of its `attributes`, `type` and `role` describe it as well. `hash` and `data` belong to
+    the caller; actions that refer to the element receive them.
     """
 
     model_config = _MODEL
@@ -29,13 +29,13 @@ class PageElement(BaseModel):
 
     @property
     def words(self) -> frozenset[str]:
-        """All that says what it is, in small letters: its tag, type and role."""
-        said = (self.kind, self.attributes.get("type"), self.attributes.get("role"))
-        return frozenset([word.strip().lower() for word in said if isinstance(word, str) and word.strip()])
+        """The tag, type and role of the element, in lowercase."""
+        words = (self.kind, self.attributes.get("type"), self.attributes.get("role"))
+        return frozenset([word.strip().lower() for word in words if isinstance(word, str) and word.strip()])
 
 
 class PageContext(BaseModel):
-    """The elements of a page by the ids, marks or indexes that the model was given for them, as text."""
+    """The elements of a page, by the ids, marks or indexes that the model knows them by, as text."""
 
     model_config = _MODEL
 
@@ -45,17 +45,17 @@ class PageContext(BaseModel):
     def of(
         cls, elements: Mapping[str, Mapping[str, Any]] | None = None, hashes: Mapping[str, str] | None = None
     ) -> PageContext:
-        """A page from what a scraper made of it: each element's data and its hash, by id.
+        """A page from scraped data: the data and the hash of each element, by id.
 
-        Of the data, `tagName` (or `tag`), `attributes` and `text` are used, where they are there.
+        Reads `tagName` (or `tag`), `attributes` and `text` of the data if present.
         """
         data, hashes = elements or {}, hashes or {}
         found = {id: _element(data.get(id) or {}, hashes.get(id)) for id in dict.fromkeys([*data, *hashes])}
         return cls(elements={str(id): element for id, element in found.items()})
 
-    def find(self, named: ElementRef) -> tuple[str, PageElement | None]:
-        """The name that an action has for an element, and that element; "" where its words are no such name."""
-        for name in (named.id, named.mark, named.index):
+    def find(self, reference: ElementRef) -> tuple[str, PageElement | None]:
+        """The name by which a reference identifies an element ("" if it only describes one), and that element."""
+        for name in (reference.id, reference.mark, reference.index):
             if name is not None:
                 return str(name), self.elements.get(str(name))
         return "", None

@@ -1,4 +1,4 @@
-"""Addresses of the web, as far as they can be judged without asking anybody."""
+"""Web URLs, validated without network access."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ _HOST = re.compile(r"[^\s<>\"\\^`{|}]+")
 _LOCAL = ("localhost", "local", "internal", "home.arpa")
 
 
-def web_address(text: str) -> str:
-    """An address of the web: with `https://` before it, where it has no scheme, and without the blanks round it.
+def web_url(text: str) -> str:
+    """A web URL without surrounding white space, and with `https://` if it has no scheme.
 
-    Raises ValueError for what is no such address, and for one that leads into the caller's own network: a name that
-    says so (`localhost`), or a private, loopback or link-local number. No name is looked up; one that stands
-    for such a number is not noticed.
+    Raises ValueError for text that is not a web URL, and for a host in the caller's own network: a name such as
+    `localhost`, or a private, loopback or link-local address. Names are not resolved, so a public name for a private
+    address passes.
     """
-    address = text.strip()
-    if not _SCHEME.match(address):
-        address = f"https://{address.removeprefix('//')}"
+    url = text.strip()
+    if not _SCHEME.match(url):
+        url = f"https://{url.removeprefix('//')}"
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
         scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
     except ValueError:
         scheme = host = ""
-    if not host or not _HOST.fullmatch(address) or scheme not in ("http", "https"):
-        raise ValueError(f"no address of the web: {text[:80]!r}")
-    if _is_own(host):
-        raise ValueError(f"an address in your own network: {text[:80]!r}")
-    return address
+    if not host or not _HOST.fullmatch(url) or scheme not in ("http", "https"):
+        raise ValueError(f"no web URL: {text[:80]!r}")
+    if _is_local(host):
+        raise ValueError(f"a URL in your own network: {text[:80]!r}")
+    return url
 
 
-def _is_own(host: str) -> bool:
-    """Does a host say that it is in the caller's own network?"""
+def _is_local(host: str) -> bool:
+    """True for a host name or address that belongs to the caller's own network."""
     if host in _LOCAL or host.endswith(tuple([f".{name}" for name in _LOCAL])):
         return True
     try:

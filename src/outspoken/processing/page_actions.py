@@ -9,7 +9,7 @@ from typing import Any, cast
 from outspoken.actions.codec import unknown_action
 from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
-from outspoken.actions.page_rules import Checker
+from outspoken.actions.page_rules import PageChecker
 from outspoken.grammar import registry
 from outspoken.json.read import read_json
 from outspoken.json.scanner import NotJsonError, decode
@@ -66,7 +66,7 @@ def parse_actions(
         reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
         if not any(_is_action(segment) for segment in reply.segments):
             reply = _found_inside(response, name, naming, reply, repair, settings)
-    checker = Checker(header, page, given or {}, settings or DEFAULT)
+    checker = PageChecker(header, page, given or {}, settings or DEFAULT)
     return _checked(reply, checker, name)
 
 
@@ -91,7 +91,7 @@ def parse_action(
     return unknown_action("", extra, {"raw": reply.raw, "span": (0, len(reply.raw))})
 
 
-def _checked(reply: Reply, checker: Checker, name: str) -> Reply:
+def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
     """The reply with its actions checked."""
     notes: list[PendingDiagnostic] = []
     segments: list[Any] = []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from outspoken.actions.codec import action_arguments, in_space, meant_by
+from outspoken.actions.codec import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
@@ -73,7 +73,7 @@ def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Want
 
 def _acted(action: BaseAction, header: Header, *, acts: bool) -> list[Wanted]:
     """What is to be written of an action; of one that holds others, its beginning, those, and its end."""
-    named = action_arguments(header, action)
+    named = encode_action(header, action)
     if named is None:
         raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
     parts: list[BaseAction] = named[1].pop(PARTS, [])
@@ -89,7 +89,7 @@ def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Scr
     if not isinstance(segment, BaseAction):
         return segment
     try:
-        return in_space(segment, coordinates or cast("Space", header.space), screen)
+        return convert_points(segment, coordinates or cast("Space", header.space), screen)
     except ValueError as error:
         raise RenderError(f"`{header.format}` cannot say where `{segment.name}` is: {error}") from error
 
@@ -238,7 +238,7 @@ def _essence(segment: Any) -> tuple[Any, ...]:
         return "tool_call", segment.name, segment.arguments
     if isinstance(segment, Payload):
         return "payload", segment.type, segment.data
-    return "action", meant_by(segment)
+    return "action", effect_of(segment)
 
 
 def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -33,7 +33,7 @@ class ActionBuilder:
     def may_be_action(self, node: OpenNode) -> bool:
         """May a node be an action?"""
         mapping = self._mapping
-        return mapping is not None and ("action" in node.kinds or mapping.word(node.name or "") in mapping.names)
+        return mapping is not None and ("action" in node.kinds or mapping.is_name(node.name or ""))
 
     def is_started(self, node: OpenNode) -> bool:
         """Is a node an action, or a call that may be one, of which an argument was read in part?"""
@@ -57,7 +57,7 @@ class ActionBuilder:
         if text is not None:
             text.end()
             text.again = text.again or node.key == text.key
-        elif not self._is_part(node) and mapping.types(node.name or "", node.key or ""):
+        elif not self._is_part(node) and mapping.types_text(node.name or "", node.key or ""):
             node.partial_text = PartialTypedText(node.key or "")
             node.index = self._output.call_count
 
@@ -116,17 +116,17 @@ class ActionBuilder:
 
     def _make(self, node: OpenNode, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
-        from outspoken.actions.codec import Made, make_action, unknown_action
+        from outspoken.actions.codec import DecodedAction, decode_action, unknown_action
 
         state, common = self._state, self._common(node, end)
         arguments: dict[str, Any] = node.arguments or {}
-        made = make_action(state.header, node.name or "", arguments, common, state.context.settings)
+        made = decode_action(state.header, node.name or "", arguments, common, state.context.settings)
         if made is None:
             return False
         if node.partial_text is not None and node.partial_text.again:
             # one of the two may have been sent
             problem = f"`{node.name}` has its text twice"
-            made = Made(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)
+            made = DecodedAction(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)
         if repairs := self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
@@ -153,7 +153,7 @@ class ActionBuilder:
 
     def _called(self, name: str, arguments: dict[str, Any]) -> str:
         """The word for an action, which may stand in an argument."""
-        return self._mapping.called(name, arguments) if self._mapping is not None else name
+        return self._mapping.name_of(name, arguments) if self._mapping is not None else name
 
     def _common(self, node: OpenNode, end: int) -> dict[str, Any]:
         """The fields of an action that say where it comes from."""

@@ -21,7 +21,7 @@ from .recorder import Recorder
 from .source import Source
 
 if TYPE_CHECKING:
-    from outspoken.actions.mapping import Mapping
+    from outspoken.actions.mapping import ActionMapping
 
 
 class TokenMatch(Protocol):
@@ -35,7 +35,7 @@ class TokenMatch(Protocol):
 
 
 @lru_cache(maxsize=1)
-def _mapping_of() -> Callable[[Header], Mapping | None]:
+def _mapping_of() -> Callable[[Header], ActionMapping | None]:
     """The function that makes mappings. Its import costs time, and few formats need it."""
     from outspoken.actions.mapping import mapping_of
 
