@@ -66,7 +66,7 @@ class ReplyState:
 
     last_value: Any = None
     last_text = ""
-    mapping: Mapping | None = None
+    mapping: ActionMapping | None = None
 
     def __init__(self, context: Context, source: Source, recorder: Recorder, output: Output) -> None:
         self.context, self.header = context, context.header
