@@ -291,7 +291,7 @@ def test_explain_names_the_parts_and_the_candidates(cli: Cli) -> None:
 def test_explain_says_which_format_fits_better(cli: Cli, tools: Any) -> None:
     given = tools('[{"name": "get_time"}]')
     assert cli("explain", "--format", "json", "--tools", given, stdin=CALL).out.splitlines()[:5] == [
-        "format: json (as asked for)",
+        "format: json (as requested)",
         "status: ok",
         "candidates:",
         "  1. hermes                  ok, claims 88% of the text, calls get_weather (not a given tool)",
@@ -303,7 +303,7 @@ def test_explain_shows_markup_on_its_own(cli: Cli) -> None:
     assert (
         cli("explain", stdin="Hi <think>Hm.</think>\nHo").out
         == """\
-format: none, all of it is plain
+format: none, all of it is plain text
 status: ok
 candidates:
   1. text  ok, claims 82% of the text
@@ -329,8 +329,8 @@ text 22-24
 
 def test_explain_says_that_nothing_was_found(cli: Cli) -> None:
     assert cli("explain", stdin="Hi").out == (
-        "format: none, all of it is plain\nstatus: ok\n"
-        "candidates: none; no format finds more than text\n\ntext 0-2\n  | Hi\n"
+        "format: none, all of it is plain text\nstatus: ok\n"
+        "candidates: none; every format reads it as plain text\n\ntext 0-2\n  | Hi\n"
     )
 
 
@@ -376,9 +376,9 @@ def test_formats_are_listed_as_json(cli: Cli) -> None:
         (["parse", "--json", "a", "b"], "unrecognized arguments: b"),
         (
             ["parse", "--stream", "a.txt"],
-            "argument --stream: `a.txt` is not a number of bytes (a file is named before it)",
+            "argument --stream: `a.txt` is not a number of bytes (name a file before this option)",
         ),
-        (["parse", "--stream=0"], "argument --stream: `0` is not a number of bytes (a file is named before it)"),
+        (["parse", "--stream=0"], "argument --stream: `0` is not a number of bytes (name a file before this option)"),
         (["parse", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
         (["parse", "/no/such/file", "--stream"], "cannot read `/no/such/file`: No such file or directory"),
         (["explain", "/"], "cannot read `/`: Is a directory"),

@@ -66,11 +66,11 @@ def test_a_registry_of_the_working_directory(
     ("arguments", "message"),
     [
         (["--payloads", TABLES, "--page", "table_veiw"], "there is no page `table_veiw`; did you mean `table_view`?"),
-        (["--payloads", "tables"], "`tables` names no registry; it is written as `module:name`"),
+        (["--payloads", "tables"], "`tables` is not a registry; write it as `module:name`"),
         (["--payloads", "no_such_module:x"], "cannot load `no_such_module:x`: ModuleNotFoundError: "),
         (["--payloads", "outspoken.contrib.table_chat:TYPES"], "is of type tuple; expected a PayloadRegistry"),
-        (["--page", "table_view"], "`--page` goes with `--payloads`, and neither of them with `--format` or `--tools`"),
-        (["--payloads", TABLES, "--format", "hermes"], "`--page` goes with `--payloads`, and neither of them with"),
+        (["--page", "table_view"], "`--page` needs `--payloads`; neither can be used with `--format` or `--tools`"),
+        (["--payloads", TABLES, "--format", "hermes"], "`--page` needs `--payloads`; neither can be used with"),
     ],
 )
 def test_wrong_use(arguments: list[str], message: str, response: str, capsys: pytest.CaptureFixture[str]) -> None:

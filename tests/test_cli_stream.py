@@ -62,7 +62,7 @@ def test_a_call_that_is_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     data = sse('<tool_call>\n{"name": "f", "arguments": {"a": [1', finish="length")
     code, out, _ = run(capsys, monkeypatch, data, "--format", "hermes")
     assert code == 1
-    assert "call 0: f is truncated; it must not be run\nfinished: length\n" in out
+    assert "call 0: f is truncated; do not run it\nfinished: length\n" in out
 
 
 def test_without_a_format_it_is_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from outspoken.cli.main import Parser, WrongUse, read_text, read_tools, use_utf8
+from outspoken.cli.inputs import UsageError, read_text, read_tools
+from outspoken.cli.main import Parser
+from outspoken.cli.outputs import use_utf8
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
@@ -46,7 +48,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
             _write(Path(given.html), shown)
         else:
             draw(shown, sys.stdout, stream=given.stream is not None, trace=given.trace)
-    except (WrongUse, OutspokenError) as error:
+    except (UsageError, OutspokenError) as error:
         print(f"show: error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
     return int(bool(shown.difference))
@@ -82,7 +84,7 @@ def _shown(given: argparse.Namespace, checkout: Checkout) -> Shown:
 def _step_of_page(text: str) -> int:
     """How many characters the slider of a page moves by: one, unless the text is long."""
     if len(text) > MOST:
-        raise WrongUse(f"the response has {len(text):,} characters; a page shows at most {MOST:,}")
+        raise UsageError(f"the response has {len(text):,} characters; a page shows at most {MOST:,}")
     return max(1, -(-len(text) // 20_000))
 
 
@@ -106,7 +108,7 @@ def _case_at(path: Path, checkout: Checkout) -> Case | None:
     try:
         return load(path)
     except (OSError, ValueError) as error:
-        raise WrongUse(f"cannot read the case {checkout.shown(path)}: {error}") from error
+        raise UsageError(f"cannot read the case {checkout.shown(path)}: {error}") from error
 
 
 def _case_named(file: str, name: str, checkout: Checkout) -> Case:
@@ -115,11 +117,11 @@ def _case_named(file: str, name: str, checkout: Checkout) -> Case:
     if kind not in KINDS:
         format_, kind, rest = (*file.split("-", 2), "", "")[:3]
     elif format_ == "auto":
-        raise WrongUse(f"`{file}` is a case of which format? Write `<format>-{kind}-{rest}`")
+        raise UsageError(f"`{file}` is a case of which format? Write `<format>-{kind}-{rest}`")
     path = checkout.corpus / format_ / kind / f"{rest.removesuffix('.txt')}.txt"
     case = _case_at(path.resolve(), checkout) if kind in KINDS and path.is_file() else None
     if case is None:
-        raise WrongUse(
+        raise UsageError(
             f"there is no file `{file}`, and no case of the corpus of that name ({_hint(format_, checkout)})"
         )
     return case
@@ -135,5 +137,5 @@ def _write(path: Path, shown: Shown) -> None:
     try:
         path.write_text(page(shown), "utf-8", newline="\n")
     except (OSError, ValueError) as error:
-        raise WrongUse(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
     print(f"written: {visible(str(path))}")

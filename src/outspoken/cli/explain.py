@@ -1,7 +1,7 @@
-"""What was read, as lines for a person: a summary of a reply, a response with its parts named, the events of a stream.
+"""Replies, candidates and events as lines for people.
 
-A line is a style and a text; the style is the name of what the line shows (`text`, `tool_call`, `markup`) or empty.
-Nothing that a terminal obeys is in a line: it is shown as an escape.
+A line is a style and a text. The style is the kind of what the line shows (`text`, `tool_call`, `markup`) or empty.
+Control characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from outspoken.results.snippet import visible
 
 Line = tuple[str, str]
 
-#: How rich shows each style.
+#: The styles of rich for ours.
 COLORS = {
     "head": "bold",
     "text": "default",
@@ -48,7 +48,7 @@ COLORS = {
 
 
 def summary(reply: Reply) -> Iterator[Line]:
-    """What a reply holds: its format and status, its segments with their values, its diagnostics."""
+    """Show a reply: format and status, segments with their values, and diagnostics."""
     yield from _head(reply, "")
     for segment in reply.segments:
         yield "", ""
@@ -57,9 +57,9 @@ def summary(reply: Reply) -> Iterator[Line]:
     yield from _frames(reply)
 
 
-def explanation(reply: Reply, candidates: list[Candidate], *, asked: bool) -> Iterator[Line]:
-    """The response with its parts named, what speaks for which format, and the diagnostics."""
-    yield from _head(reply, "" if not reply.format else "as asked for" if asked else "detected")
+def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> Iterator[Line]:
+    """Show a response part by part, the formats that match it, and the diagnostics."""
+    yield from _head(reply, "" if not reply.format else "as requested" if named else "detected")
     yield from _candidates(candidates)
     for kind, title, raw in _parts(reply):
         yield "", ""
@@ -70,41 +70,41 @@ def explanation(reply: Reply, candidates: list[Candidate], *, asked: bool) -> It
 
 
 def event_line(event: Event) -> str:
-    """An event on one line: its name, and what it says."""
+    """Show an event on one line: its name and its values."""
     if isinstance(event, (TextDelta, ReasoningDelta)):
-        said = _json(event.text)
+        shown = _json(event.text)
     elif isinstance(event, ReasoningEnd):
-        said = ""
+        shown = ""
     elif isinstance(event, ToolCallStart):
-        said = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
+        shown = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
     elif isinstance(event, ToolCallDelta):
-        said = f"{event.index} {_json(event.arguments)}"
+        shown = f"{event.index} {_json(event.arguments)}"
     elif isinstance(event, ActionText):
-        said = f"{event.index} {_json(event.text)}"
+        shown = f"{event.index} {_json(event.text)}"
     elif isinstance(event, (ActionParsed, ActionUnfinished)):
-        said = f"{event.action.name} {_json(_fields(event.action))}"
+        shown = f"{event.action.name} {_json(_fields(event.action))}"
     elif isinstance(event, PayloadPreview):
-        said = f"{event.type} {_json(event.data)}"
+        shown = f"{event.type} {_json(event.data)}"
     elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
-        said = f"{event.payload.type} {_json(event.payload.data)}"
+        shown = f"{event.payload.type} {_json(event.payload.data)}"
     elif isinstance(event, Done):
-        said = f"{event.reply.format or 'plain text'}, {event.reply.status}"
+        shown = f"{event.reply.format or 'plain text'}, {event.reply.status}"
     else:
-        said = f"{event.index} {event.call.name}({_json(event.call.arguments)}), {event.call.status}"
-    return f"{type(event).__name__:<18} {visible(said)}".rstrip()
+        shown = f"{event.index} {event.call.name}({_json(event.call.arguments)}), {event.call.status}"
+    return f"{type(event).__name__:<18} {visible(shown)}".rstrip()
 
 
 def _head(reply: Reply, why: str) -> Iterator[Line]:
-    yield "head", f"format: {reply.format or 'none, all of it is plain'}" + (f" ({why})" if why else "")
+    yield "head", f"format: {reply.format or 'none, all of it is plain text'}" + (f" ({why})" if why else "")
     yield "head", f"status: {reply.status}"
     if reply.needs_more_work is not None:
         yield "head", f"needs more work: {'yes' if reply.needs_more_work else 'no'}"
 
 
 def _candidates(candidates: list[Candidate]) -> Iterator[Line]:
-    """What speaks for each format, best first."""
+    """Show how each format reads the response, best first."""
     if not candidates:
-        yield "head", "candidates: none; no format finds more than text"
+        yield "head", "candidates: none; every format reads it as plain text"
         return
     yield "head", "candidates:"
     width = max(len(c.format) for c in candidates)
@@ -116,7 +116,7 @@ def _candidates(candidates: list[Candidate]) -> Iterator[Line]:
 
 
 def segment_title(segment: Segment) -> str:
-    """What a segment is, and where."""
+    """Return the kind, the place and the name of a segment."""
     status = getattr(segment, "status", "ok")
     start, end = segment.span
     title = f"{segment.kind.replace('_', ' ')} {start}-{end}"
@@ -130,7 +130,7 @@ def segment_title(segment: Segment) -> str:
 
 
 def segment_value(segment: Segment) -> str:
-    """What a segment says."""
+    """Return the text or the value of a segment."""
     if isinstance(segment, (Text, Reasoning)):
         return segment.text
     if isinstance(segment, JsonValue):
@@ -141,16 +141,16 @@ def segment_value(segment: Segment) -> str:
 
 
 def _fields(action: Any) -> dict[str, Any]:
-    """What an action says: of its own fields, those that it has."""
+    """Return the fields of an action that are set."""
     from outspoken.results.actions.base import PROVENANCE
 
     left_out = PROVENANCE - ({"extra"} if action.extra else set[str]())
-    said = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
-    return {key: value for key, value in said.items() if value != []}
+    shown = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
+    return {key: value for key, value in shown.items() if value != []}
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:
-    """The raw text in parts: (kind, title, text) of each segment, and of the markup before, between and behind."""
+    """Split the raw text into segments and the markup around them, each as (kind, title, text)."""
     at = 0
     for segment in reply.segments:
         start, end = segment.span

@@ -1,4 +1,4 @@
-"""`outspoken stats`: statistics of files of responses."""
+"""`outspoken stats`: counts the outcomes of many responses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from outspoken.processing.processor import ResponseProcessor
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 
-from .main import read_text, read_tools
+from .inputs import read_text, read_tools
 
-#: The names of files with a response on each line, and of the keys that hold it there.
-_LINES, _KEYS = (".jsonl", ".ndjson"), ("text", "response")
+#: The suffixes of files with a response on each line, and the keys that hold its text.
+_LINE_SUFFIXES, _TEXT_KEYS = (".jsonl", ".ndjson"), ("text", "response")
 
 
 class Response(NamedTuple):
-    """A response of a file: where it stands, what it says, and what is known of it."""
+    """A response, with the file and line that it is from."""
 
     place: str
     text: str
@@ -28,29 +28,29 @@ class Response(NamedTuple):
     finish_reason: str | None
 
 
-class BadLine(ValueError):
-    """A line that is no response."""
+class LineError(ValueError):
+    """A line is not a response."""
 
 
-def run(given: argparse.Namespace) -> int:
-    """Read all responses of all files and print the table. What cannot be read is reported, and does not count."""
+def run(args: argparse.Namespace) -> int:
+    """Process the responses of all files and print the counts. Other lines are reported and skipped."""
     config = ParserConfig(
-        enable_recovery_strategies=not given.no_recovery,
-        strict_validation=given.strict,
+        enable_recovery_strategies=not args.no_recovery,
+        strict_validation=args.strict,
         log_failed_parses=False,
-        expect=given.expect,
+        expect=args.expect,
     )
-    processor = ResponseProcessor(config, tools=read_tools(given.tools) if given.tools else None)
-    bad = 0
-    for path in given.files:
+    processor = ResponseProcessor(config, tools=read_tools(args.tools) if args.tools else None)
+    problems = 0
+    for path in args.files:
         for found in _responses(path):
-            bad += not _count(processor, found, given.format)
-    print(processor.stats.to_json() if given.json else processor.stats.to_table())
-    return int(bad > 0)
+            problems += not _count(processor, found, args.format)
+    print(processor.stats.to_json() if args.json else processor.stats.to_table())
+    return int(problems > 0)
 
 
 def _count(processor: ResponseProcessor, found: Response | str, format: str) -> bool:
-    """Process a response; False where it is none, or cannot be read, which is reported."""
+    """Process a response. Returns False after printing the problem, if there is one."""
     problem = found
     if isinstance(found, Response):
         try:
@@ -64,9 +64,9 @@ def _count(processor: ResponseProcessor, found: Response | str, format: str) -> 
 
 
 def _responses(path: str) -> Iterator[Response | str]:
-    """The responses of a file, and what is wrong with lines that are none. Raises WrongUse for no readable file."""
+    """Read the responses of a file, and a message for each other line. Raises UsageError for an unreadable file."""
     text, name = read_text(path), "standard input" if path == "-" else path
-    if path != "-" and not path.lower().endswith(_LINES):
+    if path != "-" and not path.lower().endswith(_LINE_SUFFIXES):
         yield Response(name, text, None, None)
         return
     for number, line in enumerate(text.split("\n"), 1):
@@ -75,29 +75,29 @@ def _responses(path: str) -> Iterator[Response | str]:
         place = f"{name}:{number}"
         try:
             yield _response(line, place)
-        except BadLine as error:
+        except LineError as error:
             yield f"{place}: {error}"
 
 
 def _response(line: str, place: str) -> Response:
-    """The response on a line. Raises BadLine."""
+    """Parse the response on a line. Raises LineError."""
     try:
         data: Any = json.loads(line)
     except json.JSONDecodeError as error:
-        raise BadLine(f"this is not JSON: {error.msg} (column {error.colno})") from None
+        raise LineError(f"this is not JSON: {error.msg} (column {error.colno})") from None
     except (RecursionError, ValueError):
-        raise BadLine("this is not JSON") from None
+        raise LineError("this is not JSON") from None
     if not isinstance(data, dict):
-        raise BadLine(f"this is {_kind(data)}; expected an object with `text` or `response`")
+        raise LineError(f"this is {_describe(data)}; expected an object with `text` or `response`")
     known = cast("dict[str, Any]", data)
-    key = next((key for key in _KEYS if key in known), None)
+    key = next((key for key in _TEXT_KEYS if key in known), None)
     if key is None:
-        raise BadLine("this object has neither `text` nor `response`")
+        raise LineError("this object has neither `text` nor `response`")
     for name in (key, "format", "finish_reason"):
         if not isinstance(known.get(name), str) and (name == key or known.get(name) is not None):
-            raise BadLine(f"`{name}` is {_kind(known[name])}; expected a string")
+            raise LineError(f"`{name}` is {_describe(known[name])}; expected a string")
     return Response(place, known[key], known.get("format"), known.get("finish_reason"))
 
 
-def _kind(value: Any) -> str:
+def _describe(value: Any) -> str:
     return "null" if value is None else f"of type {type(value).__name__}"

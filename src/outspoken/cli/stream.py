@@ -1,129 +1,124 @@
-"""`outspoken stream`: the stream of a provider, from standard input, shown as it comes."""
+"""`outspoken stream`: shows the stream of a provider from standard input as it arrives."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pydantic_core import to_json
-
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
-from outspoken.providers.stream import OWN, ProviderStream
-from outspoken.results import events as said
+from outspoken.providers.stream import PROVIDER_FORMAT, ProviderStream
+from outspoken.results import events as results
 from outspoken.results.snippet import visible
 
 from .explain import event_line
-from .main import Pen, event_data, pen, pieces, read_tools
+from .inputs import read_chunks, read_tools
+from .outputs import Writer, exit_code, make_writer, print_event
 
 if TYPE_CHECKING:
     from outspoken.providers.replies import Usage
     from outspoken.results.replies import Reply
 
-#: How much is read at once.
-_READ = 65_536
 
-
-def run(given: argparse.Namespace) -> int:
-    """Show the stream, and return 1 where it has errors."""
-    tools = read_tools(given.tools) if given.tools else None
-    stream = ProviderStream(given.provider, given.format or OWN, tools=tools)
-    if given.json:
+def run(args: argparse.Namespace) -> int:
+    """Show the stream. Returns 1 if it has errors."""
+    tools = read_tools(args.tools) if args.tools else None
+    stream = ProviderStream(args.provider, args.format or PROVIDER_FORMAT, tools=tools)
+    if args.json:
         for event in _events(stream):
-            print(to_json(event_data(event), inf_nan_mode="null").decode(), flush=True)
+            print_event(event)
     else:
-        live = Live(pen(given.color))
+        view = LiveView(make_writer(args.color))
         for event in _events(stream):
-            live.show(event)
+            view.show(event)
     reply = stream.reply
-    return int(reply is None or reply.error is not None or any(d.severity == "error" for d in reply.diagnostics))
+    return 1 if reply is None or reply.error is not None else exit_code(reply)
 
 
 def _events(stream: ProviderStream) -> Iterator[ProviderEvent]:
-    for piece in pieces(sys.stdin.buffer, _READ):
-        yield from stream.feed(piece)
+    for chunk in read_chunks("-"):
+        yield from stream.feed(chunk)
     yield from stream.close()
 
 
-class Live:
-    """Shows events as they come: a heading where something else begins, and below it what is said, piece by piece."""
+class LiveView:
+    """Shows events as they arrive: a heading where a block begins, and below it the text piece by piece."""
 
-    def __init__(self, write: Pen) -> None:
+    def __init__(self, write: Writer) -> None:
         self._write = write
         self._heading = ""
-        self._inside = False
+        self._in_line = False
         self._names: dict[int, str] = {}
         self._usage: Usage | None = None
 
     def show(self, event: ProviderEvent) -> None:
         """Show one event."""
         match event:
-            case said.TextDelta(text):
-                self._piece("text", "text", text)
-            case said.ReasoningDelta(text):
-                self._piece("reasoning", "thinking", text)
-            case said.ReasoningEnd():
-                self._break()
+            case results.TextDelta(text):
+                self._write_piece("text", "text", text)
+            case results.ReasoningDelta(text):
+                self._write_piece("reasoning", "thinking", text)
+            case results.ReasoningEnd():
+                self._end_line()
                 self._heading = ""
             case RefusalDelta(text):
-                self._piece("error", "refusal", text)
-            case said.ToolCallStart(index, id, name):
+                self._write_piece("error", "refusal", text)
+            case results.ToolCallStart(index, id, name):
                 self._names[index] = f"call {index}: {name}" + (f" (id {id})" if id else "")
-                self._piece("tool_call", self._names[index], "")
-            case said.ToolCallDelta(index, arguments):
-                self._piece("tool_call", self._names[index], arguments)
-            case said.ActionText(index, text):
-                self._piece("action", f"action {index}: types", text)
+                self._write_piece("tool_call", self._names[index], "")
+            case results.ToolCallDelta(index, arguments):
+                self._write_piece("tool_call", self._names[index], arguments)
+            case results.ActionText(index, text):
+                self._write_piece("action", f"action {index}: types", text)
             case UsageReported(usage):
                 self._usage = usage
-            case said.Done(reply):
-                self._end(reply)
+            case results.Done(reply):
+                self._show_end(reply)
             case _:
-                self._whole(event)
+                self._show_line(event)
 
-    def _whole(self, event: ProviderEvent) -> None:
-        """What is said on one line."""
+    def _show_line(self, event: ProviderEvent) -> None:
+        """Show an event that takes one line."""
         match event:
-            case said.ToolCallUnfinished(index, call):
-                self._line("error", f"call {index}: {call.name} is {call.status}; it must not be run")
+            case results.ToolCallUnfinished(index, call):
+                self._write_line("error", f"call {index}: {call.name} is {call.status}; do not run it")
             case Failed(error):
-                self._line("error", f"error: {error.message}")
+                self._write_line("error", f"error: {error.message}")
             case Finished(reason, raw):
-                self._line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
-            case said.ActionParsed() | said.ActionUnfinished():
-                self._line("action", event_line(event))
-            case said.PayloadParsed():
-                self._line("payload", event_line(event))
+                self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
+            case results.ActionParsed() | results.ActionUnfinished():
+                self._write_line("action", event_line(event))
+            case results.PayloadParsed():
+                self._write_line("payload", event_line(event))
             case _:
                 pass
 
-    def _piece(self, style: str, heading: str, text: str) -> None:
+    def _write_piece(self, style: str, heading: str, text: str) -> None:
         if heading != self._heading:
-            self._break()
+            self._end_line()
             self._write("head", f"{visible(heading)}\n")
             self._heading = heading
         if text:
             self._write(style, "\n".join([visible(line) for line in text.split("\n")]))
-            self._inside = not text.endswith("\n")
+            self._in_line = not text.endswith("\n")
 
-    def _line(self, style: str, text: str) -> None:
-        self._break()
+    def _write_line(self, style: str, text: str) -> None:
+        self._end_line()
         self._write(style, f"{visible(text)}\n")
         self._heading = ""
 
-    def _break(self) -> None:
-        if self._inside:
+    def _end_line(self) -> None:
+        if self._in_line:
             self._write("", "\n")
-        self._inside = False
+        self._in_line = False
 
-    def _end(self, reply: Reply) -> None:
-        self._break()
+    def _show_end(self, reply: Reply) -> None:
+        self._end_line()
         for diagnostic in reply.diagnostics:
-            self._line(diagnostic.severity, str(diagnostic))
+            self._write_line(diagnostic.severity, str(diagnostic))
         if self._usage is not None:
             usage = self._usage
-            self._line("head", f"tokens: {_count(usage.input_tokens)} in, {_count(usage.output_tokens)} out")
+            self._write_line("head", f"tokens: {_count(usage.input_tokens)} in, {_count(usage.output_tokens)} out")
 
 
 def _count(tokens: int | None) -> str:
