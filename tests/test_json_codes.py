@@ -278,12 +278,12 @@ def test_names_of_the_schema_tell_strings_apart() -> None:
 
 
 def test_the_edge_of_what_json_repair_is_believed() -> None:
-    from outspoken.json.heuristic import guess
+    from outspoken.json.heuristic import read_heuristically
 
-    assert guess("{" + '"a": 1, ' * 3000, None, 128, RepairBudget.of(100)) is None
-    assert guess("[" * 70, None, 128, RepairBudget.of(100)) is None
-    assert guess('{"a": 1,}', None, 128, RepairBudget(0, 0, spans=0)) is None
-    assert guess('{"a": 1,}', None, 128, RepairBudget.of(9)) == ({"a": 1}, '{"a": 1}')
-    assert guess('{"a": 1,}', {"properties": {"b": {}}}, 128, RepairBudget.of(9)) is None
-    assert guess('{"n": , "t": 1}', None, 128, RepairBudget.of(9)) is None
-    assert guess('["x  ", "x\\n",', None, 128, RepairBudget.of(9)) is not None
+    assert read_heuristically("{" + '"a": 1, ' * 3000, None, 128, RepairBudget.of(100)) is None
+    assert read_heuristically("[" * 70, None, 128, RepairBudget.of(100)) is None
+    assert read_heuristically('{"a": 1,}', None, 128, RepairBudget(0, 0, spans=0)) is None
+    assert read_heuristically('{"a": 1,}', None, 128, RepairBudget.of(9)) == ({"a": 1}, '{"a": 1}')
+    assert read_heuristically('{"a": 1,}', {"properties": {"b": {}}}, 128, RepairBudget.of(9)) is None
+    assert read_heuristically('{"n": , "t": 1}', None, 128, RepairBudget.of(9)) is None
+    assert read_heuristically('["x  ", "x\\n",', None, 128, RepairBudget.of(9)) is not None

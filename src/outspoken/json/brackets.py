@@ -1,45 +1,134 @@
-"""Brackets in damaged JSON: which one closes what, and what is done where none fits."""
+"""Brackets in damaged JSON: the state of a walk over the tokens, and what it does at brackets and commas."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal, NamedTuple, TypeAlias
 
 from .scanner import read_at
-from .state import State, Stop
-from .strings import HALF
-from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS
+from .tokens import CLOSERS, CLOSING, COMMAS, DATA, NAMES, OPENERS, SURROGATE, truncated_end
+
+Stop = Literal["done", "stuck", "string", "choice", "end"]
+
+#: How unlikely a repair is, in tenths; the others weigh 2. Readings are compared by their sum.
+WEIGHTS = {
+    "missing-comma": 40, "missing-colon": 40, "wrong-closer": 30, "extra-closer": 30, "stray-quote": 30,
+    "bare-value": 25, "missing-value": 60, "missing-closer": 30, "extra-comma": 25, "extra-colon": 25,
+    "doubled-brace": 10, "thousands-separator": 10, "other-separator": 25, "comment": 12, "ellipsis": 15,
+    "quote-style": 1, "bare-key": 5, "lost-quote": 60, "missing-opener": 30, "not-finite": 10, "wide-punctuation": 1,
+}  # fmt: skip
+
+#: The edits of a walk, a linked list, latest first: (earlier, start, end, replacement, code). The code "string" marks
+#: the body of a string, with its opening quote as replacement: what it needs is found when the edits are applied.
+EditChain: TypeAlias = "tuple[EditChain | None, int, int, str, str]"
 
 #: a comma and a key
-NAMED = re.compile(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
-#: brackets in brackets are walked over, so that no depth is tried again and again
+NEXT_MEMBER = re.compile(r"""\s*,\s*(?:"(?:[^"\\\n]|\\.){0,80}"|'[^'\\\n]{0,80}'|[A-Za-z_]\w{0,40})\s*:""")
+#: nested brackets are not tried as a sound value, as each level would be read again
 _NESTED = re.compile(r"[\[{]\s*[\[{]")
-#: after so many brackets that are no sound values, no other one is tried as a whole: a try may take long
-_MAX_TORN = 300
+#: after so many brackets that were no sound values, no other one is tried: a try may read the whole text
+_MAX_UNSOUND = 300
 _COMMA = re.compile(r"\s*,")
 
+_EXPECTED = {
+    "E": "a value or `]`", "I": "a value", "V": "a value", "F": "a key or `}`", "K": "a key", "C": "`:`",
+    "T": "a value",
+}  # fmt: skip
 
-class Brackets:
-    """The text that is walked over, and its brackets and commas."""
 
-    def __init__(
-        self, text: str, max_depth: int, *, closed: bool, opaque: bool = True, bare: bool = True, forks: bool = False
-    ) -> None:
-        self.text, self.end, self.max_depth, self.closed_end = text, len(text), max_depth, closed
-        self.opaque, self.bare, self.forks = opaque, bare, forks
+class WalkState:
+    """Where a walk is: all that it knows, so that a copy can be walked on in another way.
+
+    `mode` is what comes next: "T" the value itself, "E" the first item or the end of a list, "I" an item, "F" the first
+    key or the end of an object, "K" a key, "C" a colon, "V" a member's value, "A" what follows a value.
+    """
+
+    __slots__ = ("pos", "mode", "stack", "edits", "weight", "last", "kind", "comma", "pending", "key", "opened")
+
+    def __init__(self, pos: int) -> None:
+        self.pos = pos
+        self.mode = "T"
+        #: the open brackets, as keys of `CLOSING`
+        self.stack = ""
+        self.edits: EditChain | None = None
+        self.weight = 0
+        #: the end of the last token that belongs to the value, and the kind of value that ended there
+        self.last = pos
+        self.kind = ""
+        #: the last comma; `pending` until something follows it
+        self.comma: tuple[int, int] | None = None
+        self.pending = False
+        #: where the last key begins
+        self.key = pos
+        #: where the string begins that the text ended in
+        self.opened = -1
+
+    def copy(self) -> WalkState:
+        """An independent copy."""
+        other: WalkState = object.__new__(WalkState)
+        other.pos, other.mode, other.stack, other.edits = self.pos, self.mode, self.stack, self.edits
+        other.weight, other.last, other.kind, other.comma = self.weight, self.last, self.kind, self.comma
+        other.pending, other.key, other.opened = self.pending, self.key, self.opened
+        return other
+
+    def record(self, start: int, end: int, after: str, code: str) -> None:
+        """Record an edit: `after` replaces text[start:end]."""
+        self.edits = (self.edits, start, end, after, code)
+        self.weight += WEIGHTS.get(code, 2)
+
+    def drop(self, start: int, end: int, code: str) -> None:
+        """Record that text[start:end] is left out, and discard the edits inside it."""
+        while self.edits is not None and self.edits[1] >= start:
+            self.edits = self.edits[0]
+        self.record(start, end, "", code)
+
+    def end_value(self, kind: str) -> None:
+        """A value of a kind ends here."""
+        self.last, self.kind, self.mode = self.pos, kind, "A"
+
+    def expected(self) -> str:
+        """What JSON allows here, for a message."""
+        if self.mode == "A":
+            return f"`,` or `{CLOSING[self.stack[-1]]}`" if self.stack else "the end"
+        return _EXPECTED[self.mode]
+
+
+class WalkOptions(NamedTuple):
+    """How damaged JSON is walked over.
+
+    `closed`: the format proves where the value ends. `first_quote_ends`: a string ends at the first quote that can
+    close it; otherwise the walk stops at each string. `allow_bare`: words without quotes may be values.
+    `try_brackets`: the walk stops at each bracket that may be wrong.
+    """
+
+    closed: bool
+    first_quote_ends: bool = True
+    allow_bare: bool = True
+    try_brackets: bool = False
+
+
+class BracketRules:
+    """The part of a walk that reads brackets and commas."""
+
+    def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
+        self.text, self.end, self.max_depth = text, len(text), max_depth
+        self.closed, self.first_quote_ends, self.allow_bare, self.try_brackets = options
         self.too_deep = False
+        #: how many tokens were read
         self.steps: int = 0
-        #: how many brackets were no sound values as a whole
-        self._torn = 0
+        self._unsound = 0
 
-    def _open(self, s: State, char: str) -> Stop | None:
-        """An opening bracket: a sound value as a whole, or a step inwards."""
-        whole = bool(s.stack) and not (self.forks and self.opaque) and not _NESTED.match(self.text, s.pos)
-        tried = whole and self._torn < _MAX_TORN
+    def _open(self, s: WalkState, char: str) -> Stop | None:
+        """Read an opening bracket: a whole sound value, or one level deeper."""
+        whole = (
+            bool(s.stack) and not (self.try_brackets and self.first_quote_ends) and not _NESTED.match(self.text, s.pos)
+        )
+        tried = whole and self._unsound < _MAX_UNSOUND
         found = read_at(self.text, s.pos, self.max_depth - len(s.stack)) if tried else None
-        self._torn += tried and found is None
-        if found is not None and (found[2].isascii() or not HALF.search(found[2])) and "\\u" not in found[2]:
+        self._unsound += tried and found is None
+        if found is not None and (found[2].isascii() or not SURROGATE.search(found[2])) and "\\u" not in found[2]:
             s.pos = found[1]
-            s.valued("container")
+            s.end_value("container")
             return None
         if len(s.stack) >= self.max_depth:
             self.too_deep = True
@@ -48,120 +137,171 @@ class Brackets:
         if char in "(（":
             if s.mode == "T":
                 return "stuck"
-            s.put(s.pos, s.pos + 1, "[", "tuple")
+            s.record(s.pos, s.pos + 1, "[", "tuple")
         elif char not in "{[":
-            s.put(s.pos, s.pos + 1, "{" if name == "}" else "[", "wide-punctuation")
+            s.record(s.pos, s.pos + 1, "{" if name == "}" else "[", "wide-punctuation")
         s.pos += 1
         s.stack += name
         s.mode = "F" if name == "}" else "E"
         s.last, s.comma, s.pending, s.kind = s.pos, None, False, ""
         return None
 
-    def _closer(self, s: State, char: str) -> Stop | None:
-        """A closing bracket. Where it is open which one it should be, the walk stops; see `fork`."""
+    def _closer(self, s: WalkState, char: str) -> Stop | None:
+        """Read a closing bracket. Stop with "choice" if it may be a wrong one; see `choices`."""
         if s.mode in "TC":
             return "stuck"
         if s.mode == "V":
             s.drop(s.key, s.last, "missing-value")
             s.mode, s.pending = ("K", True) if s.comma else ("F", False)
         if CLOSERS[char] != s.stack[-1].translate(NAMES):
-            return "fork"
+            return "choice"
         if s.mode == "A":
             if s.stack[-1] == ")":
                 return "stuck"
-            if len(s.stack) == 1 and CLOSERS[char] == "}" and NAMED.match(self.text, s.pos + 1):
-                return "fork"
-            if self.forks and s.kind == "container" and _COMMA.match(self.text, s.pos + 1):
-                return "fork"
+            if len(s.stack) == 1 and CLOSERS[char] == "}" and NEXT_MEMBER.match(self.text, s.pos + 1):
+                return "choice"
+            if self.try_brackets and s.kind == "container" and _COMMA.match(self.text, s.pos + 1):
+                return "choice"
         return self._close(s, char)
 
-    def fork(self, s: State) -> list[State]:
-        """The states after a bracket where the walk stopped: it closes, others are missing, it is a typo or stray."""
+    def choices(self, s: WalkState) -> list[WalkState]:
+        """The states after a doubtful bracket: it closes, others are missing before it, it is wrong, or surplus."""
         char = self.text[s.pos]
         name, names = CLOSERS[char], s.stack.translate(NAMES)
         if name == names[-1]:
             closed, dropped = s.copy(), s.copy()
             self._close(closed, char)
-            dropped.put(s.pos, s.pos + 1, "", "extra-closer")
+            dropped.record(s.pos, s.pos + 1, "", "extra-closer")
             dropped.pos += 1
             return [closed, dropped]
-        self._unpend(s)
-        ways: list[State] = []
+        self._drop_pending_comma(s)
+        options: list[WalkState] = []
         outer = names.rfind(name)
         if outer >= 0:
-            way = s.copy()
+            state = s.copy()
             for opened in reversed(s.stack[outer + 1 :]):
-                way.put(s.last, s.last, CLOSING[opened], "missing-closer")
-            way.stack, way.mode, way.kind = s.stack[: outer + 1], "A", "container"
-            self._close(way, char)
-            ways.append(way)
+                state.record(s.last, s.last, CLOSING[opened], "missing-closer")
+            state.stack, state.mode, state.kind = s.stack[: outer + 1], "A", "container"
+            self._close(state, char)
+            options.append(state)
         instead = s.copy()
-        instead.put(s.pos, s.pos + 1, CLOSING[s.stack[-1]], "wrong-closer")
+        instead.record(s.pos, s.pos + 1, CLOSING[s.stack[-1]], "wrong-closer")
         self._pop(instead, s.pos + 1)
         if s.mode != "A":
-            return [*ways, instead]
-        s.put(s.pos, s.pos + 1, "", "extra-closer")
+            return [*options, instead]
+        s.record(s.pos, s.pos + 1, "", "extra-closer")
         s.pos += 1
-        return [*ways, instead, s]
+        return [*options, instead, s]
 
-    def _close(self, s: State, char: str) -> None:
-        """The closing bracket that belongs here."""
+    def _close(self, s: WalkState, char: str) -> None:
+        """Close the last open bracket."""
         top, pos = s.stack[-1], s.pos
-        self._unpend(s)
+        self._drop_pending_comma(s)
         if char != CLOSING[top]:
-            s.put(pos, pos + 1, CLOSING[top], "tuple" if top in ")t" else "wide-punctuation")
+            s.record(pos, pos + 1, CLOSING[top], "tuple" if top in ")t" else "wide-punctuation")
         if top == "D" and self.text.startswith(char, pos + 1):
-            s.put(pos + 1, pos + 2, "", "doubled-brace")
+            s.record(pos + 1, pos + 2, "", "doubled-brace")
             pos += 1
         self._pop(s, pos + 1)
 
-    def _pop(self, s: State, end: int) -> None:
+    def _pop(self, s: WalkState, end: int) -> None:
         s.stack, s.pos, s.comma = s.stack[:-1], end, None
-        s.valued("container")
+        s.end_value("container")
 
-    def _flush(self, s: State) -> None:
-        """What the last comma separates has come: it was one."""
+    def _confirm_comma(self, s: WalkState) -> None:
+        """Something follows the last comma, so the comma stands."""
         if s.pending and s.comma:
             start, end = s.comma
             if self.text[start:end] != ",":
-                s.put(start, end, ",", COMMAS.get(self.text[start:end], "missing-comma"))
+                s.record(start, end, ",", COMMAS.get(self.text[start:end], "missing-comma"))
             s.pending = False
 
-    def _unpend(self, s: State) -> None:
-        """Nothing came behind the last comma."""
+    def _drop_pending_comma(self, s: WalkState) -> None:
+        """Nothing follows the last comma."""
         if s.pending and s.comma:
-            s.put(*s.comma, "", "trailing-comma")
+            s.record(*s.comma, "", "trailing-comma")
             s.pending = False
 
-    def _no_key(self, s: State) -> Stop | None:
-        """A brace where a key belongs: a doubled one, or a closing one is missing before it."""
+    def _brace_as_key(self, s: WalkState) -> Stop | None:
+        """Read a brace in place of a key: a doubled one, or a closing one is missing before it."""
         if s.mode == "K":
             return self._close_objects(s)
         if s.last != s.pos or s.stack[-1] == "D":
             return "stuck"
-        s.put(s.pos, s.pos + 1, "", "doubled-brace")
+        s.record(s.pos, s.pos + 1, "", "doubled-brace")
         s.stack = s.stack[:-1] + "D"
         s.pos += 1
         s.last = s.pos
         return None
 
-    def _close_objects(self, s: State) -> Stop | None:
-        """Another object begins where this one has not ended: its closing brace is missing."""
+    def _close_objects(self, s: WalkState) -> Stop | None:
+        """Supply missing closing braces before the next object."""
         inner = s.stack.rstrip("}D")
         if not inner and not DATA.match(self.text, s.pos):
             return "stuck"
         for _ in range(len(s.stack) - len(inner)):
-            s.put(s.last, s.last, "}", "missing-closer")
+            s.record(s.last, s.last, "}", "missing-closer")
         s.stack, s.kind = inner, "container"
         s.mode = "I" if s.pending and inner else "A"
         if not inner:
             s.pos, s.pending = s.last, False
         return None
 
-    def _close_list(self, s: State) -> Stop | None:
-        """A colon in a list: the string before it is a key of the object around, and the list had ended."""
+    def _close_list(self, s: WalkState) -> Stop | None:
+        """Read a colon in a list: the list ended before the last string, which is a key of the object around it."""
         if s.kind != "string" or not s.comma or s.comma[0] == s.comma[1] or s.stack[-2:-1] not in ("}", "D"):
             return "stuck"
-        s.put(s.comma[0], s.comma[0], "]", "missing-closer")
+        s.record(s.comma[0], s.comma[0], "]", "missing-closer")
         s.stack, s.mode = s.stack[:-1], "C"
         return None
+
+    # -- the end of the text
+
+    def finish(self, s: WalkState) -> bool:
+        """Close what is open where the text ends. Returns whether there is a value.
+
+        If the value is known to be complete (`closed`), only closing brackets are missing. Otherwise the text is
+        truncated: an incomplete member or item is left out, an incomplete string is kept as far as it goes.
+        """
+        if self.closed:
+            if s.opened >= 0 or s.mode == "T":
+                return False
+            self._drop_member(s, "missing-value")
+        elif s.opened >= 0 and (s.mode not in "FK"):
+            self._close_string(s)
+        elif s.mode == "T":
+            return False
+        elif s.mode in "KI" and s.comma and s.pending:
+            s.drop(s.comma[0], self.end, "cut-text")
+            s.pending = False
+        elif s.mode != "A" and (s.mode not in "EF" or s.pos < self.end):
+            self._drop_member(s, "cut-text")
+        if s.pending and s.comma:
+            s.record(*s.comma, "", "trailing-comma")
+        at = s.last if self.closed and (s.edits is None or s.edits[2] <= s.last) else self.end
+        for name in reversed(s.stack):
+            s.record(at, at, CLOSING[name], "missing-closer" if self.closed else "cut-container")
+        s.pos = max(s.pos, at)
+        return True
+
+    def _drop_member(self, s: WalkState, code: str) -> None:
+        """Leave out the member or item that the text ends in."""
+        if s.mode == "A" or (code == "missing-value" and s.mode not in "CV"):
+            return
+        start = s.key if s.mode in "CVFK" else s.pos
+        if s.comma:
+            start, s.pending = min(s.comma[0], start), False
+        if start < self.end:
+            s.drop(start, self.end, code)
+
+    def _close_string(self, s: WalkState) -> None:
+        """End the string that the text ends in."""
+        quote = self.text[s.opened]
+        end = truncated_end(self.text, s.opened + 1, self.end)
+        if quote != '"':
+            s.record(s.opened, s.opened + 1, '"', "quote-style")
+        s.edits = (s.edits, s.opened + 1, end, quote, "string")
+        if end < self.end:
+            s.record(end, self.end, "", "cut-text")
+        s.record(self.end, self.end, '"', "cut-string")
+        s.mode = "A"

@@ -1,4 +1,4 @@
-"""Where the JSON in a text is: as all of it, in fences, in prose. What is around the values is left to the caller."""
+"""Finds the JSON values of a text: the whole text, in fences, or in prose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from outspoken.results.edits import LEVELS, RepairBudget, RepairedValue, RepairLimit
 from outspoken.results.settings import Settings
 
-from .repair import RegionReader, bounded, region_values
+from .repair import RegionReader, RepairContext, without_insertion_behind
 from .scanner import read_at
 from .tokens import ODD_SPACE
 
@@ -20,31 +20,29 @@ _BEGINS = re.compile(
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
 _NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<label>[^\n`]*)(?:\n|\Z)|(?P<open>[{\[｛［【])", re.MULTILINE)
 _CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
-#: what makes a bracket in prose worth a try
+#: a bracket in prose that may begin JSON
 _DATA = re.compile(
     r"""[{｛]\s*(?:["'“‘`＂「『{,}｝]|//|/\*|\#|(?:[^\W0-9]|\$)[\w$.\-]*\s*[:：]|\Z)"""
     r"""|[\[［【]\s*(?:["'“‘`＂「『{｛\[［【(\]\-.0-9０-９]|//|/\*|(?:true|false|null|True|False|None)\b|\Z)"""
 )
-#: what makes it broken JSON, rather than prose
+#: a bracket that begins damaged JSON rather than prose
 _KEYED = re.compile(r"""[{｛\[［【\s]+["'“‘]?[^\n"'“‘’”{}\[\]:]{1,64}["'”’]?\s*[:：]""")
 _EXTENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]｛｝［］【】]', re.DOTALL)
 _STEPS = dict.fromkeys("{[｛［【", 1) | dict.fromkeys("}]｝］】", -1)
-#: how many steps a try costs at least
-_TRY = 60
+#: the steps that each attempt costs at least
+_ATTEMPT = 60
 
 
 class Document:
-    """A text while the JSON in it is looked for."""
+    """Finds the values of one text."""
 
     def __init__(self, text: str, repair_limit: RepairLimit, schema: dict[str, Any] | None, settings: Settings) -> None:
-        self.text, self.settings = text, settings
-        self.repair_limit: RepairLimit = repair_limit
-        self.schema = schema
-        self.budget = RepairBudget.of(len(text))
-        #: the furthest place where reading failed, what was expected there, and whether it nested too deeply
+        self.text, self.max_depth, self.budget = text, settings.max_depth, RepairBudget.of(len(text))
+        self._context = RepairContext(repair_limit, schema, settings, self.budget)
+        #: the furthest place where reading failed, and what was expected there
         self.failed: tuple[int, str] | None = None
         self.too_deep = False
-        #: whether there is broken JSON that could not be read
+        #: is there damaged JSON that could not be read?
         self.broken = False
         self._lines: list[tuple[int, str, tuple[int, int]]] | None = None
 
@@ -64,52 +62,52 @@ class Document:
                 values, pos = self._fence(match)
                 strong += values
                 continue
-            mended = self._in_prose(match.start())
-            if mended is None:
+            repaired = self._in_prose(match.start())
+            if repaired is None:
                 pos = self._behind(match)
                 continue
-            pos = max(mended.end, match.end())
-            (strong if _telling(mended) else weak).append(mended)
-        return strong or [mended for mended in weak if "," in mended.text]
+            pos = max(repaired.end, match.end())
+            (strong if _is_evidently_json(repaired) else weak).append(repaired)
+        return strong or [repaired for repaired in weak if "," in repaired.text]
 
     def _sound(self, stripped: str) -> RepairedValue | None:
-        """The text as one string, number or literal."""
+        """The text as one sound string, number or literal."""
         start = len(self.text) - len(stripped)
-        mender = self._mender(start, len(self.text), closed=False, prose=False)
-        mended = mender.value(0) if read_at(stripped, 0, self.settings.max_depth) else None
-        return mended if mended and mended.level == "exact" else None
+        reader = self._reader(start, len(self.text), closed=False, prose=False)
+        repaired = reader.value(0) if read_at(stripped, 0, self.max_depth) else None
+        return repaired if repaired and repaired.level == "exact" else None
 
-    def _mender(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
-        return RegionReader(
-            self.text, start, end, closed, self.repair_limit, self.schema, self.settings, self.budget, prose=prose
-        )
+    def _reader(self, start: int, end: int, *, closed: bool, prose: bool) -> RegionReader:
+        return RegionReader(self.text, start, end, closed, self._context, prose=prose)
 
     def _region(self, start: int, end: int, *, closed: bool, whole: bool = False) -> list[RepairedValue]:
-        mender = self._mender(start, end, closed=closed, prose=False)
-        self.budget.steps -= _TRY + (end - start) // 20
-        found = region_values(mender)
-        self._note(mender, start)
-        if whole and any(edit.code == "dropped-text" for mended in found for edit in mended.edits):
+        """The values of a region; with `whole`, only if no text of it has to be dropped."""
+        reader = self._reader(start, end, closed=closed, prose=False)
+        self.budget.steps -= _ATTEMPT + (end - start) // 20
+        found = reader.values()
+        self._note_failure(reader, start)
+        if whole and any(edit.code == "dropped-text" for repaired in found for edit in repaired.edits):
             return []
         return found
 
     def _in_prose(self, start: int) -> RepairedValue | None:
+        """The value that begins at a bracket in prose."""
         if not _DATA.match(self.text, start):
             return None
-        mender = self._mender(start, len(self.text), closed=False, prose=True)
-        mended = mender.value(0)
-        self._note(mender, start)
-        failed = mender.failed[0] if mender.failed else 0
-        self.budget.steps -= _TRY + failed // 8
-        return bounded(mender.tail(mended), self.text) if mended else None
+        reader = self._reader(start, len(self.text), closed=False, prose=True)
+        repaired = reader.value(0)
+        self._note_failure(reader, start)
+        failed = reader.failed[0] if reader.failed else 0
+        self.budget.steps -= _ATTEMPT + failed // 8
+        return without_insertion_behind(reader.with_surplus(repaired), self.text) if repaired else None
 
-    def _note(self, mender: RegionReader, start: int) -> None:
-        if mender.failed is not None and (self.failed is None or start + mender.failed[0] > self.failed[0]):
-            self.failed = start + mender.failed[0], mender.failed[1]
-        self.too_deep = self.too_deep or mender.too_deep
+    def _note_failure(self, reader: RegionReader, start: int) -> None:
+        if reader.failed is not None and (self.failed is None or start + reader.failed[0] > self.failed[0]):
+            self.failed = start + reader.failed[0], reader.failed[1]
+        self.too_deep = self.too_deep or reader.too_deep
 
     def _behind(self, match: re.Match[str]) -> int:
-        """Where to look on behind a bracket that begins no value: what is inside of broken JSON is no value, either."""
+        """Where to go on behind a bracket that begins no value. What is inside damaged JSON is skipped."""
         start, depth = match.start(), 0
         if not _DATA.match(self.text, start):
             return match.end()
@@ -126,13 +124,16 @@ class Document:
         return len(self.text) if self.too_deep or keyed else match.end()
 
     def _marks(self) -> list[tuple[int, str, tuple[int, int]]]:
-        """The lines that may end a fence: where each begins, its mark, and its span."""
+        """The lines that may end a fence: the start, mark and span of each."""
         if self._lines is None:
             self._lines = [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
         return self._lines
 
     def _fence(self, match: re.Match[str]) -> tuple[list[RepairedValue], int]:
-        """The values of a fence, and where the text goes on behind it. A fence may stand in a string of the JSON."""
+        """The values of a fence, and where the text goes on behind it.
+
+        A string of the JSON may hold the mark of a fence, so the next two ends and the last one are tried.
+        """
         start = match.end()
         first = bisect_left(self._marks(), (start,))
         same = (span for _, mark, span in self._marks()[first : first + 50] if mark.startswith(match["fence"]))
@@ -144,7 +145,7 @@ class Document:
         best: tuple[tuple[bool, int, int], list[RepairedValue], int] | None = None
         for stop, last in dict.fromkeys(ends):
             values = self._region(start, stop, closed=True)
-            if values and all(mended.level in ("exact", "notation") for mended in values):
+            if values and all(repaired.level in ("exact", "notation") for repaired in values):
                 return values, last
             rank = (not values, max([LEVELS.index(m.level) for m in values], default=0), sum(m.cost for m in values))
             if best is None or rank < best[0]:
@@ -154,6 +155,6 @@ class Document:
         return best[1], best[2]
 
 
-def _telling(mended: RepairedValue) -> bool:
-    """Is there more in a value than the numbers and empty brackets that prose may have?"""
-    return '"' in mended.text or "{" in mended.text[1:]
+def _is_evidently_json(repaired: RepairedValue) -> bool:
+    """Does a value hold more than numbers and empty brackets, which prose may have?"""
+    return '"' in repaired.text or "{" in repaired.text[1:]

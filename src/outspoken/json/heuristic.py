@@ -1,4 +1,7 @@
-"""The last rung: json-repair on one isolated span, believed only where nothing was lost, moved or made up."""
+"""The level "heuristic": json-repair reads a span, and its answer must hold all of the span, in order, and no more.
+
+Also what a JSON schema says of a value. It tells readings apart; it never changes one.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,36 @@ from typing import Any, cast
 from outspoken.results.edits import RepairBudget
 
 from .scanner import depth_of, encodable_value
-from .schema import misfits
-from .strings import QUOTES, SOUND
+from .tokens import QUOTES, SOUND
 
-#: What is not handed on: json-repair is quadratic in long spans with many quotes, and in many open brackets.
+#: Limits of a span: json-repair takes quadratic time in the quotes of long spans, and in open brackets.
 MAX_CHARS = 16 * 1024
 _MAX_QUOTES = 2_000
-_MAX_OPEN = 64
+_MAX_BRACKETS = 64
 
 _QUOTE = re.compile("[" + "".join(map(re.escape, sorted(set("".join(QUOTES) + "".join(QUOTES.values()))))) + "]")
 _BRACKET = re.compile(r"[(){}\[\]]")
 _PAIRS = {")": "(", "}": "{", "]": "["}
-#: a sound string with structure on both sides of it
+#: a sound string with punctuation on both sides
 _TOKEN = re.compile(rf"[{{\[,:]\s*({SOUND.pattern})(?=\s*[,:}}\]])")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])")
 _EMPTY = re.compile(r"\"\"|''|“”")
 _WORDS = str.maketrans("", "", "_")
 
+_KINDS: dict[str, tuple[type, ...]] = {
+    "object": (dict,), "array": (list,), "string": (str,), "boolean": (bool,), "null": (type(None),),
+    "integer": (int,), "number": (int, float),
+}  # fmt: skip
+_MAX_PARTS = 2_000
 
-def guess(span: str, schema: dict[str, Any] | None, max_depth: int, budget: RepairBudget) -> tuple[Any, str] | None:
-    """What json-repair makes of a span that holds one value: the value and its JSON. None where it is not believed."""
+
+def read_heuristically(
+    span: str, schema: dict[str, Any] | None, max_depth: int, budget: RepairBudget
+) -> tuple[Any, str] | None:
+    """The value of a span and its JSON by json-repair; None if that may be wrong or the budget is spent."""
     quotes = len(_QUOTE.findall(span)) if len(span) <= MAX_CHARS else _MAX_QUOTES + 1
     work = len(span) * (quotes + 50)
-    if quotes > _MAX_QUOTES or _open(span) > _MAX_OPEN or budget.spans < 1 or budget.chars < len(span):
+    if quotes > _MAX_QUOTES or _most_open(span) > _MAX_BRACKETS or budget.spans < 1 or budget.chars < len(span):
         return None
     if budget.work < work:
         return None
@@ -42,11 +52,11 @@ def guess(span: str, schema: dict[str, Any] | None, max_depth: int, budget: Repa
         value: Any = cast(Any, json_repair).loads(span, skip_json_loads=True, stream_stable=True)
     except (ValueError, RecursionError, IndexError):
         return None
-    return _believed(span, value, schema, max_depth)
+    return _checked(span, value, schema, max_depth)
 
 
-def _open(span: str) -> int:
-    """How many brackets are open at most, where only the one that fits closes."""
+def _most_open(span: str) -> int:
+    """How many brackets are open at once at most, if a bracket closes only its own kind."""
     stack: list[str] = []
     most = 0
     for match in _BRACKET.finditer(span):
@@ -58,8 +68,8 @@ def _open(span: str) -> int:
     return most
 
 
-def _believed(span: str, value: Any, schema: dict[str, Any] | None, max_depth: int) -> tuple[Any, str] | None:
-    """The value and its JSON, if all of the span is in it, in order, and nothing else."""
+def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: int) -> tuple[Any, str] | None:
+    """The value and its JSON, if it holds all of the span, in order, and nothing else."""
     if not isinstance(value, (dict, list)) or not value:
         return None
     try:
@@ -81,8 +91,83 @@ def _believed(span: str, value: Any, schema: dict[str, Any] | None, max_depth: i
 
 
 def _letters(text: str) -> list[str]:
-    """The letters and digits of a text, escapes undone, words of Python as those of JSON."""
+    """The letters and digits of a text, with escapes undone and words of Python as in JSON."""
     text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)) if match[1] or match[2] else " ", text)
     text = re.sub(r"\b(?:True|False)\b", lambda match: match[0].lower(), text)
     text = re.sub(r"\b(?:None|undefined)\b", "null", text)
     return [char for char in text.translate(_WORDS) if char.isalnum()]
+
+
+# -- the schema
+
+
+def names_of(schema: dict[str, Any] | None) -> frozenset[str]:
+    """The names of all properties in a schema."""
+    if not schema:
+        return frozenset()
+    names: set[str] = set()
+    todo: list[Any] = [schema]
+    for _ in range(_MAX_PARTS):
+        if not todo:
+            break
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += cast("list[Any]", part)
+        elif isinstance(part, dict):
+            members = cast("dict[str, Any]", part)
+            properties = _properties(members)
+            names.update(properties)
+            todo += properties.values()
+            todo += [value for key, value in members.items() if key not in ("properties", "enum", "const", "default")]
+    return frozenset(names)
+
+
+def misfits(value: Any, schema: dict[str, Any]) -> int:
+    """How many parts of a value do not fit the schema: unknown names, wrong types, missing members."""
+    count = 0
+    todo: list[tuple[Any, Any]] = [(value, schema)]
+    for _ in range(_MAX_PARTS):
+        if not todo:
+            break
+        part, known = todo.pop()
+        if not isinstance(known, dict):
+            continue
+        rules = _resolved(cast("dict[str, Any]", known), schema)
+        count += not _fits(part, rules.get("type"))
+        if isinstance(part, dict):
+            members, properties = cast("dict[str, Any]", part), _properties(rules)
+            required: Any = rules.get("required")
+            count += sum(name not in members for name in cast("list[Any]", required)) if type(required) is list else 0
+            if properties:
+                count += sum(key not in properties for key in members)
+                todo += [(item, properties[key]) for key, item in members.items() if key in properties]
+        elif isinstance(part, list):
+            todo += [(item, rules.get("items")) for item in cast("list[Any]", part)]
+    return count
+
+
+def _properties(rules: dict[str, Any]) -> dict[str, Any]:
+    found: Any = rules.get("properties")
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _resolved(rules: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, or the part of the whole schema that it refers to."""
+    for _ in range(8):
+        reference: Any = rules.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        target: Any = schema
+        for name in reference[2:].split("/"):
+            target = cast("dict[str, Any]", target).get(name) if isinstance(target, dict) else None
+        rules = cast("dict[str, Any]", target) if isinstance(target, dict) else {}
+    return rules
+
+
+def _fits(value: Any, types: Any) -> bool:
+    """Is a value of one of the types that a schema names? True if it names none."""
+    names = cast("list[Any]", types) if isinstance(types, list) else [types] if isinstance(types, str) else []
+    kinds = [_KINDS[name] for name in names if isinstance(name, str) and name in _KINDS]
+    if not kinds:
+        return True
+    return any(isinstance(value, kind) and (kind == (bool,) or not isinstance(value, bool)) for kind in kinds)

@@ -81,7 +81,7 @@ def read_json(
     found = document.values()
     repairs = _repairs(text, found)
     around = _around(text, found)
-    torn = _torn(text, found, around, document.broken or any(mended.edits for mended in found))
+    torn = _torn(text, found, around, document.broken or any(repaired.edits for repaired in found))
     notes = [*around, *_remarks(found, repairs), *([torn] if torn else [])]
     if not found:
         notes = [_failure(text, document, settings)]
@@ -90,14 +90,14 @@ def read_json(
         JsonReading,
         {
             "raw": text,
-            "values": tuple([mended.value for mended in found]),
+            "values": tuple([repaired.value for repaired in found]),
             "status": _status(found),
-            "rung": max((mended.level for mended in found), key=LEVELS.index, default=None),
+            "rung": max((repaired.level for repaired in found), key=LEVELS.index, default=None),
             "repairs": tuple([made for some in repairs for made in some]),
-            "spans": tuple([(mended.start, mended.end) for mended in found]),
-            "texts": tuple([mended.text for mended in found]),
+            "spans": tuple([(repaired.start, repaired.end) for repaired in found]),
+            "texts": tuple([repaired.text for repaired in found]),
             "diagnostics": tuple(place_diagnostics(notes, text)),
-            "ambiguous": torn is not None or any(mended.runner_up is not None for mended in found),
+            "ambiguous": torn is not None or any(repaired.runner_up is not None for repaired in found),
         },
     )
 
@@ -115,20 +115,20 @@ def _schema(schema: Any) -> dict[str, Any] | None:
 def _status(found: list[RepairedValue]) -> str:
     if not found:
         return "invalid"
-    if not all(mended.complete for mended in found):
+    if not all(repaired.complete for repaired in found):
         return "truncated"
-    return "repaired" if any(mended.edits for mended in found) else "ok"
+    return "repaired" if any(repaired.edits for repaired in found) else "ok"
 
 
 def _repairs(text: str, found: list[RepairedValue]) -> list[list[Repair]]:
     """The repairs of each value, with their lines and columns."""
-    if not any(mended.edits for mended in found):
+    if not any(repaired.edits for repaired in found):
         return [[] for _ in found]
     breaks = [match.start() for match in re.finditer("\n", text)]
     repairs: list[list[Repair]] = []
-    for mended in found:
+    for repaired in found:
         some: list[Repair] = []
-        for start, end, after, code, rung, path in mended.edits:
+        for start, end, after, code, rung, path in repaired.edits:
             line = bisect_left(breaks, start)
             values: dict[str, Any] = {
                 "code": code,
@@ -148,7 +148,7 @@ def _repairs(text: str, found: list[RepairedValue]) -> list[list[Repair]]:
 def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
     """What is to be said of the values: one note for the repairs of a kind in one value, and what is odd besides."""
     notes: list[PendingDiagnostic] = []
-    for mended, some in zip(found, repairs, strict=True):
+    for repaired, some in zip(found, repairs, strict=True):
         groups: dict[tuple[Any, ...], list[Repair]] = {}
         for made in some:
             groups.setdefault((made.code, made.path if len(some) < _MANY else ()), []).append(made)
@@ -156,15 +156,15 @@ def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[Pe
             message = message_of(code, group[0].before, group[0].after)
             more = (f"{len(group) - 1} more of this kind in the same value",) if len(group) > 1 else ()
             notes.append(PendingDiagnostic(code, message, group[0].span, "warning", None, notes=more))
-        span = mended.start, mended.end
-        if mended.runner_up is not None:
-            also = (f"it may also mean {shown(mended.runner_up)}",)
+        span = repaired.start, repaired.end
+        if repaired.runner_up is not None:
+            also = (f"it may also mean {shown(repaired.runner_up)}",)
             notes.append(
                 PendingDiagnostic("ambiguous-strings", NOTES["ambiguous-strings"], span, "warning", None, notes=also)
             )
-        if not mended.complete:
-            notes.append(PendingDiagnostic("cut-json", NOTES["cut-json"], (mended.end, mended.end), "error", None))
-        for key in repeated_keys(mended.text) if mended.text.count(":") > 1 else ():
+        if not repaired.complete:
+            notes.append(PendingDiagnostic("cut-json", NOTES["cut-json"], (repaired.end, repaired.end), "error", None))
+        for key in repeated_keys(repaired.text) if repaired.text.count(":") > 1 else ():
             message = NOTES["repeated-key"].format(before=shown(key))
             notes.append(PendingDiagnostic("repeated-key", message, span, "warning", None))
     return notes
@@ -174,7 +174,7 @@ def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
     """Text that belongs to no value."""
     notes: list[PendingDiagnostic] = []
     pos = 0
-    for start, end in [*[(mended.start, mended.end) for mended in found], (len(text), len(text))]:
+    for start, end in [*[(repaired.start, repaired.end) for repaired in found], (len(text), len(text))]:
         piece = text[pos:start]
         kept = piece.strip(_BETWEEN)
         if kept:
@@ -192,7 +192,8 @@ def _torn(
         start, end = note.span
         closes = any(text.count(pair[1], start, end) > text.count(pair[0], start, end) for pair in ("{}", "[]"))
         left = any(
-            mended.end <= start and mended.edits[-1:] and mended.edits[-1].code == "stray-quote" for mended in found
+            repaired.end <= start and repaired.edits[-1:] and repaired.edits[-1].code == "stray-quote"
+            for repaired in found
         )
         torn = left or TORN.search(text, start, end) is not None
         if torn and (damaged or (closes and text[end - 1] in "}]")):

@@ -1,24 +1,24 @@
-"""Tokens of damaged JSON: what stands between values, and the numbers, literals and bare words that models write."""
+"""The tokens of damaged JSON: white space, punctuation, numbers, words, and the quotes and escapes of strings."""
 
 from __future__ import annotations
 
 import re
 
-#: spaces and marks that JSON does not know: they mean nothing between tokens
+#: spaces and marks that are not white space in JSON; ignored between tokens
 ODD_SPACE = "\f\v\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
-#: JSON's own white space, and what may be mistaken for it
+#: the white space of JSON, other spaces, and comments
 BLANK = re.compile(
     rf"[ \t\r\n]+|(?P<space>[{ODD_SPACE}]+)|(?P<comment>//[^\n\r]*|\#(?![0-9a-fA-F]{{3,8}}\b)[^\n\r]*|/\*.*?\*/)",
     re.DOTALL,
 )
 SPACES = re.compile(r"[ \t\r\n]*")
 
-#: An opening bracket as JSON writes it, the closing one, and its name on the stack.
+#: An opening bracket, and what closes it in JSON; "(" stays apart, as it may be a tuple.
 OPENERS = {"{": "}", "｛": "}", "[": "]", "［": "]", "【": "]", "(": ")", "（": ")"}
-#: A closing bracket, and the name on the stack that it answers to.
+#: A closing bracket, and the stack entry that it closes.
 CLOSERS = {"}": "}", "｝": "}", "]": "]", "］": "]", "】": "]", ")": ")", "）": ")"}
-#: What is on the stack, and the bracket that JSON closes it with. "D" is an object in doubled braces, "t" a tuple
-#: with a comma.
+#: The stack entries, and the bracket that JSON closes them with. "D" is an object in doubled braces, "t" a tuple with
+#: a comma.
 NAMES = str.maketrans("Dt", "})")
 CLOSING = {"}": "}", "D": "}", "]": "]", ")": "]", "t": "]"}
 COMMAS = {",": "", "，": "wide-punctuation", "、": "wide-punctuation", ";": "other-separator", "；": "other-separator"}
@@ -29,7 +29,7 @@ _APART = _END.replace("[", '["{\\[', 1)
 STRICT = re.compile(
     rf"(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?){_APART}|(?P<word>true|false|null){_APART}"
 )
-#: the beginning of a literal or number at the end of the text
+#: the beginning of a literal or number that the text ends in
 CUT_SCALAR = re.compile(r"(?:[tTfFnNuI][A-Za-z]{0,8}|[-+]?[0-9]*\.?[0-9]*(?:[eE][-+]?[0-9]*)?)\Z")
 WORDS = re.compile(rf"(?:[+-]?[A-Za-z]+){_END}")
 LITERALS = {
@@ -44,18 +44,18 @@ LOOSE = re.compile(
 THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?(?=\s*[,}]\s*(?:[\"'}\]]|\Z)|\s*\}|\s*\Z)")
 ELLIPSIS = re.compile(r"(?:\.{3,}|…+)")
 BARE_KEY = re.compile(r"[^\W0-9][\w$.\-]*(?=\s*(?::(?!:)|：|=))|\$[\w$.\-]*(?=\s*:)|-?[0-9]+(?:\.[0-9]+)?(?=\s*:)")
-#: what begins an object with members, or a list
+#: the beginning of an object with members, or of a list
 DATA = re.compile(
     r"""[{｛]\s*(?:["'“＂][^\n"'”＂]{0,80}["'”＂]\s*[:：]|[A-Za-z_]\w*\s*[:：]|[}｝]|\Z)"""
     r"""|[\[［【]\s*(?:["'“＂{｛\[［【\-0-9\]］】]|(?:[Tt]rue|[Ff]alse|null|None)\b|\Z)"""
 )
-#: what is left of JSON that was read for too short: a quote beside punctuation
+#: what text holds if it is the rest of a JSON value: a quote beside punctuation
 TORN = re.compile(r"""["'”＂]\s*[,:}\]，：｝］](?!\w)|[,:，：{\[]\s*["“＂]""")
 #: a key without quotes whose colon is missing
 KEY_ALONE = re.compile(
     r"[A-Za-z_]\w*(?=\s*[{\[｛［【]|\s*[\"'“‘＂](?!\s*:)|\s+(?:-?[0-9]|true\b|false\b|null\b|True\b|False\b|None\b))"
 )
-#: a word without quotes; a colon or slash inside is part of it
+#: a word without quotes; a colon inside is part of it
 _WORD = r"[^\s,，:：{}\[\]()\"'`“”｛｝［］【】;；\#]{1,100}(?::(?=[^\s,{}\[\]\"'`“”])[^\s,，:：{}\[\]\"'`“”]+)*"
 BARE = re.compile(rf"\#?{_WORD}(?:[ \t]+{_WORD}){{0,20}}")
 BARE_END = re.compile(r"[ \t]*(?=[,，}｝\]］】\r\n;；]|\Z|//)")
@@ -65,7 +65,7 @@ _MAX_DIGITS = 4000
 
 
 def loose_number(text: str) -> str | None:
-    """A number as JSON writes it; None where it is too long to be converted."""
+    """A number as JSON writes it; None if it is too long to convert."""
     text = text.translate(_WIDE_DIGITS).replace("_", "").lstrip("+")
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     if len(digits) > _MAX_DIGITS or not digits:
@@ -78,3 +78,110 @@ def loose_number(text: str) -> str | None:
     if point:
         whole = f"{whole}.{fraction or '0'}"
     return f"{sign}{whole}{mark}{exponent}"
+
+
+# -- strings
+
+Change = tuple[int, int, str, str]
+"""An edit without its level and path: start, end, replacement, code."""
+
+#: An opening quote, and the quotes that close it.
+QUOTES = {
+    '"': '"', "'": "'", "`": "`´", "“": "”", "”": "”", "„": "“”", "‟": "”", "‘": "’", "’": "’", "‚": "‘’",
+    "＂": "＂", "＇": "＇", "「": "」", "『": "』", "«": "»", "″": "″",
+}  # fmt: skip
+
+_SOUND_ESCAPE = (
+    r"\\(?:[\"\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+)
+_PLAIN = '[^"\\\\\x00-\x1f\ud800-\udfff]*'
+#: a sound JSON string without lone surrogates
+SOUND = re.compile(f'"{_PLAIN}(?:{_SOUND_ESCAPE}{_PLAIN})*"')
+
+#: a lone surrogate
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+_ODD = re.compile(
+    f"{_SOUND_ESCAPE}|(?P<escape>\\\\)|(?P<control>[\x00-\x1f]+)|(?P<half>[\ud800-\udfff])|(?P<quote>[\"'`])"
+)
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_HEX = re.compile(r"\\x([0-9a-fA-F]{2})")
+_WIDE = re.compile(r"\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})")
+_BREAK = re.compile(r"\\(\r\n|\n|\r)")
+_CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_TAIL = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
+_HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+
+
+def closes(opening: str) -> re.Pattern[str]:
+    """The pattern of a string behind its opening quote, up to the first quote that closes it."""
+    return _CLOSING[opening]
+
+
+def _closing(quotes: str) -> re.Pattern[str]:
+    chars = re.escape(quotes)
+    return re.compile(rf"[^{chars}\\]*(?:\\.[^{chars}\\]*)*([{chars}])", re.DOTALL)
+
+
+_CLOSING = {opening: _closing(closing) for opening, closing in QUOTES.items()}
+
+
+def string_changes(text: str, open_end: int, close: int, quote: str) -> list[Change]:
+    """The edits that the body of a string needs to be JSON; `quote` is its opening quote."""
+    changes: list[Change] = []
+    pos = open_end
+    while (match := _ODD.search(text, pos, close)) is not None:
+        kind = match.lastgroup
+        start, pos = match.span()
+        if kind == "quote":
+            if match[0] == quote:
+                changes.append((start, pos, '\\"' if quote == '"' else quote, "bare-quote"))
+            elif match[0] == '"':
+                changes.append((start, pos, '\\"', "quote-style"))
+        elif kind == "control":
+            changes.append((start, pos, "".join(map(_control, match[0])), "raw-control"))
+        elif kind == "half":
+            changes.append((start, pos, "\\ufffd", "lone-surrogate"))
+        elif kind == "escape":
+            changes.append(_escape_change(text, start, close))
+            pos = changes[-1][1]
+    return changes
+
+
+def _control(char: str) -> str:
+    return _CONTROLS.get(char) or f"\\u{ord(char):04x}"
+
+
+def _escape_change(text: str, start: int, close: int) -> Change:
+    """The edit for a backslash that begins no JSON escape."""
+    if match := _SURROGATE_ESCAPE.match(text, start, close):
+        return start, match.end(), "\\ufffd", "lone-surrogate"
+    if match := _BREAK.match(text, start, close):
+        return start, match.end(), "", "loose-escape"
+    if match := _HEX.match(text, start, close):
+        return start, match.end(), f"\\u00{match[1]}", "loose-escape"
+    if match := _WIDE.match(text, start, close):
+        char = chr(int(match[1], 16))
+        if "\ud800" <= char <= "\udfff":
+            return start, match.end(), "\\ufffd", "lone-surrogate"
+        return start, match.end(), char if char > "~" else _control(char), "loose-escape"
+    if text[start + 1 : min(start + 2, close)] in ("'", "`"):
+        return start, start + 2, text[start + 1], "loose-escape"
+    return start, start + 1, "\\\\", "invalid-escape"
+
+
+def truncated_end(text: str, open_end: int, end: int) -> int:
+    """The end of a truncated string without an incomplete escape or half a surrogate pair."""
+    for tail in (_TAIL, _HIGH):
+        match = tail.search(text, max(open_end, end - 6), end)
+        if match and not _escaped(text, open_end, match.start()):
+            end = match.start()
+    return end
+
+
+def _escaped(text: str, first: int, pos: int) -> bool:
+    """Is the character escaped by an odd number of backslashes?"""
+    count = pos
+    while count > first and text[count - 1] == "\\":
+        count -= 1
+    return (pos - count) % 2 == 1

@@ -1,17 +1,14 @@
-"""The walk over damaged JSON, token by token. It builds no value: it notes what must be read otherwise.
+"""The walk over the tokens of damaged JSON. It builds no value: it records the edits that make the text JSON.
 
-A state holds all that the walk knows, so that a search can copy it and try two ways on. The walk stops at a string
-where it is told to (`opaque` is False); else a string ends at the first quote that can close it, and is not looked
-into. What the walk cannot read on from is where reading failed.
+All that a walk knows is in its `WalkState`, so that a search can copy the state and try two readings. The walk is
+deterministic; it stops where it has to choose, at the end of the text, and where no rule fits.
 """
 
 from __future__ import annotations
 
 import re
 
-from .brackets import Brackets
-from .state import State, Stop
-from .strings import QUOTES, SOUND, closes
+from .brackets import BracketRules, Stop, WalkOptions, WalkState
 from .tokens import (
     BARE,
     BARE_END,
@@ -27,10 +24,13 @@ from .tokens import (
     LOOSE,
     NOT_FINITE,
     OPENERS,
+    QUOTES,
+    SOUND,
     SPACES,
     STRICT,
     THOUSANDS,
     WORDS,
+    closes,
     loose_number,
 )
 
@@ -45,33 +45,24 @@ KEY_FIRST = re.compile(r'"(?:[^"\\\n]|\\.){0,80}"\s*:')
 _TRIPLE = re.compile(r"(?P<mark>\"\"\"|''')(?P<body>(?:\\.|[^\\])*?)(?P=mark)(?![\"'])(?=\s*(?:[,}\]:]|\Z))", re.DOTALL)
 
 
-class Walk(Brackets):
-    """The rules of the walk."""
+class StructureWalk(BracketRules):
+    """Walks over the tokens of one value."""
 
-    def __init__(
-        self,
-        text: str,
-        max_depth: int,
-        *,
-        closed: bool,
-        opaque: bool = True,
-        bare: bool = True,
-        forks: bool = False,
-    ) -> None:
-        super().__init__(text, max_depth, closed=closed, opaque=opaque, bare=bare, forks=forks)
-        #: marks of tripled quotes that do not stand a second time
+    def __init__(self, text: str, max_depth: int, options: WalkOptions) -> None:
+        super().__init__(text, max_depth, options)
+        #: tripled quotes that are not found a second time
         self._untripled: set[str] = set()
-        self._ways = {
+        self._rules = {
             "T": self._value, "E": self._value, "I": self._value, "V": self._value, "F": self._key, "K": self._key,
             "C": self._colon, "A": self._after,
         }  # fmt: skip
 
-    def run(self, s: State, steps: int) -> Stop:
-        """Walk on until the value is done, a choice has to be made, the text ends or nothing fits."""
+    def run(self, s: WalkState, steps: int) -> Stop:
+        """Walk on until the value is done, a choice is needed, the text ends, or no rule fits."""
         stop: Stop | None = None
-        ways = self._ways
+        rules = self._rules
         if s.mode == "T" and KEY_FIRST.match(self.text, s.pos):
-            s.put(s.pos, s.pos, "{", "missing-opener")
+            s.record(s.pos, s.pos, "{", "missing-opener")
             s.stack, s.mode = "}", "F"
         for _ in range(steps):
             self.steps += 1
@@ -79,12 +70,12 @@ class Walk(Brackets):
                 return "done"
             if not self._blank(s):
                 return "end"
-            if (stop := ways[s.mode](s)) is not None:
+            if (stop := rules[s.mode](s)) is not None:
                 return stop
         return "stuck"
 
-    def _blank(self, s: State) -> bool:
-        """Skip what means nothing. Returns whether there is more text."""
+    def _blank(self, s: WalkState) -> bool:
+        """Skip white space and comments. Returns whether there is more text."""
         text, pos = self.text, s.pos
         pos = SPACES.match(text, pos).end()  # pyright: ignore[reportOptionalMemberAccess]
         while pos < self.end and (text[pos] in "/#" or not text[pos].isascii() or text[pos] in "\f\v"):
@@ -92,39 +83,39 @@ class Walk(Brackets):
             if match is None:
                 break
             if match.lastgroup == "comment":
-                s.put(pos, match.end(), "", "comment")
+                s.record(pos, match.end(), "", "comment")
             elif match.lastgroup:
-                s.put(pos, match.end(), "", "odd-space")
+                s.record(pos, match.end(), "", "odd-space")
             pos = SPACES.match(text, match.end()).end()  # pyright: ignore[reportOptionalMemberAccess]
         s.pos = pos
         return pos < self.end
 
     # -- values
 
-    def _value(self, s: State) -> Stop | None:
-        """A value, or what ends a list; `s.mode` says what came before."""
+    def _value(self, s: WalkState) -> Stop | None:
+        """Read a value, or the end of a list."""
         char = self.text[s.pos]
         if char in QUOTES:
-            self._flush(s)
-            return self.string(s, char) if self.opaque else None if self._triple(s) else "string"
+            self._confirm_comma(s)
+            return self.string(s, char) if self.first_quote_ends else None if self._triple(s) else "string"
         if char in OPENERS:
-            self._flush(s)
+            self._confirm_comma(s)
             return self._open(s, char)
         if char in CLOSERS:
             return self._closer(s, char)
         if char in COMMAS:
             return self._no_value(s)
         if s.mode == "V" and char in ":：":
-            s.put(s.pos, s.pos + 1, "", "extra-colon")
+            s.record(s.pos, s.pos + 1, "", "extra-colon")
             s.pos += 1
             return None
-        if (match := ELLIPSIS.match(self.text, s.pos)) and s.mode in "EI" and self._left_out(s, match.end()):
+        if (match := ELLIPSIS.match(self.text, s.pos)) and s.mode in "EI" and self._skip_ellipsis(s, match.end()):
             return None
-        self._flush(s)
+        self._confirm_comma(s)
         return self._scalar(s)
 
-    def _scalar(self, s: State) -> Stop | None:
-        """A number, a literal or a bare word."""
+    def _scalar(self, s: WalkState) -> Stop | None:
+        """Read a number, a literal or bare words."""
         text, pos = self.text, s.pos
         if s.mode == "V" and (match := THOUSANDS.match(text, pos)):
             return self._read(s, match.end(), match[0].replace(",", ""), "thousands-separator")
@@ -132,7 +123,7 @@ class Walk(Brackets):
             if match.lastgroup == "number" and self._unended(s, match.end()):
                 return "end"
             s.pos = match.end()
-            return s.valued("number" if match.lastgroup == "number" else "word")
+            return s.end_value("number" if match.lastgroup == "number" else "word")
         if match := WORDS.match(text, pos):
             if match[0] in LITERALS:
                 return self._read(s, match.end(), LITERALS[match[0]], "python-literal")
@@ -140,39 +131,39 @@ class Walk(Brackets):
                 return self._read(s, match.end(), "null", "not-finite")
         if (match := LOOSE.match(text, pos)) and (number := loose_number(match[0])) is not None:
             return "end" if self._unended(s, match.end()) else self._read(s, match.end(), number, "loose-number")
-        if s.stack and not self.closed_end and CUT_SCALAR.match(text, pos):
+        if s.stack and not self.closed and CUT_SCALAR.match(text, pos):
             return "end"
         return self._bare(s)
 
-    def _unended(self, s: State, end: int) -> bool:
-        """May a number go on behind the text's end?"""
-        return end == self.end and not self.closed_end and bool(s.stack)
+    def _unended(self, s: WalkState, end: int) -> bool:
+        """Is a number perhaps incomplete, as the text is truncated behind it?"""
+        return end == self.end and not self.closed and bool(s.stack)
 
-    def _read(self, s: State, end: int, after: str, code: str) -> Stop | None:
-        s.put(s.pos, end, after, code)
+    def _read(self, s: WalkState, end: int, after: str, code: str) -> Stop | None:
+        s.record(s.pos, end, after, code)
         s.pos = end
-        return s.valued("word")
+        return s.end_value("word")
 
-    def _bare(self, s: State) -> Stop | None:
-        """Words without quotes, where a key is all around and nothing else can be meant."""
-        match = BARE.match(self.text, s.pos) if self.bare and ("}" in s.stack or "D" in s.stack) else None
+    def _bare(self, s: WalkState) -> Stop | None:
+        """Read words without quotes inside an object, if nothing else can be meant."""
+        match = BARE.match(self.text, s.pos) if self.allow_bare and ("}" in s.stack or "D" in s.stack) else None
         if match is None or (s.comma and s.comma[0] == s.comma[1] == s.last and s.mode == "I"):
             return "stuck"
         end = match.end()
         if (closing := BARE_END.match(self.text, end)) is None or end - s.pos > 200:
             return "stuck"
         word = self.text[s.pos : end].rstrip()
-        if closing.end() == self.end and not self.closed_end:
+        if closing.end() == self.end and not self.closed:
             return "end"
         if not any(char.isalnum() for char in word):
             return "stuck"
         escaped = word.replace("\\", "\\\\")
-        s.put(s.pos, s.pos + len(word), f'"{escaped}"', "bare-value")
+        s.record(s.pos, s.pos + len(word), f'"{escaped}"', "bare-value")
         s.pos += len(word)
-        return s.valued("bare")
+        return s.end_value("bare")
 
-    def _no_value(self, s: State) -> Stop | None:
-        """A comma where a value belongs."""
+    def _no_value(self, s: WalkState) -> Stop | None:
+        """Read a comma in place of a value."""
         if s.mode == "T":
             return "stuck"
         if s.mode == "V":
@@ -181,31 +172,31 @@ class Walk(Brackets):
             return None
         return self._extra_comma(s)
 
-    def _extra_comma(self, s: State) -> None:
-        """Commas with nothing before them."""
+    def _extra_comma(self, s: WalkState) -> None:
+        """Drop commas with nothing before them."""
         end = _COMMAS.match(self.text, s.pos).end()  # pyright: ignore[reportOptionalMemberAccess]
-        s.put(s.pos, end, "", "extra-comma")
+        s.record(s.pos, end, "", "extra-comma")
         s.pos = end
 
-    def _left_out(self, s: State, end: int) -> bool:
-        """Dots that stand for items. They take the comma behind them along."""
+    def _skip_ellipsis(self, s: WalkState, end: int) -> bool:
+        """Drop dots that stand for omitted items, with the comma behind them. Returns whether they do."""
         after = SPACES.match(self.text, end).end()  # pyright: ignore[reportOptionalMemberAccess]
         char = self.text[after : after + 1]
         if char in COMMAS and char:
             end = after + 1
         elif char not in CLOSERS:
             return False
-        s.put(s.pos, end, "", "ellipsis")
+        s.record(s.pos, end, "", "ellipsis")
         s.pos = end
         return True
 
     # -- strings
 
-    def string(self, s: State, quote: str) -> Stop | None:
-        """A string up to the first quote that closes it."""
+    def string(self, s: WalkState, quote: str) -> Stop | None:
+        """Read a string up to the first quote that closes it."""
         text = self.text
         if quote == '"' and (match := SOUND.match(text, s.pos)) and not text.startswith('"""', s.pos):
-            self.closed(s, match.end())
+            self.end_string(s, match.end())
             return None
         if self._triple(s):
             return None
@@ -216,8 +207,8 @@ class Walk(Brackets):
         self.take_string(s, s.pos, s.pos + 1, match.start(1), match.end(), quote)
         return None
 
-    def _triple(self, s: State) -> bool:
-        """A string in tripled quotes, as Python writes them."""
+    def _triple(self, s: WalkState) -> bool:
+        """Read a string in tripled quotes, as in Python. Returns whether there is one."""
         mark = self.text[s.pos : s.pos + 3]
         if mark not in ('"""', "'''") or mark in self._untripled:
             return False
@@ -225,84 +216,84 @@ class Walk(Brackets):
             self._untripled.add(mark)
             return False
         start, end = match.span("body")
-        s.put(s.pos, start, '"', "quote-style")
+        s.record(s.pos, start, '"', "quote-style")
         s.edits = (s.edits, start, end, match["mark"], "string")
-        s.put(end, match.end(), '"', "quote-style")
-        self.closed(s, match.end())
+        s.record(end, match.end(), '"', "quote-style")
+        self.end_string(s, match.end())
         return True
 
-    def take_string(self, s: State, start: int, body: int, close: int, end: int, quote: str) -> None:
-        """Go on behind a string whose quotes are from `start` to `body` and from `close` to `end`."""
+    def take_string(self, s: WalkState, start: int, body: int, close: int, end: int, quote: str) -> None:
+        """Read a string whose quotes are text[start:body] and text[close:end]; either may be missing."""
         for first, last in ((start, body), (close, end)):
             if first == close:
                 s.edits = (s.edits, body, close, quote, "string")
             if first == last:
-                s.put(first, last, '"', "lost-quote")
+                s.record(first, last, '"', "lost-quote")
             elif self.text[first:last] != '"':
-                s.put(first, last, '"', "quote-style")
-        self.closed(s, end)
+                s.record(first, last, '"', "quote-style")
+        self.end_string(s, end)
 
-    def closed(self, s: State, end: int) -> None:
-        """A string has ended: it was a key or a value."""
+    def end_string(self, s: WalkState, end: int) -> None:
+        """A key or a value ends here, which was a string."""
         if s.mode in "FK":
             s.key, s.pos, s.last, s.mode = s.pos, end, end, "C"
         else:
             s.key, s.pos = s.pos, end
-            s.valued("string")
+            s.end_value("string")
 
     # -- members
 
-    def _key(self, s: State) -> Stop | None:
-        """A key, or what ends an object."""
+    def _key(self, s: WalkState) -> Stop | None:
+        """Read a key, or the end of an object."""
         text, pos = self.text, s.pos
         char = text[pos]
         if char in QUOTES:
-            self._flush(s)
+            self._confirm_comma(s)
             s.key = pos
-            return self.string(s, char) if self.opaque else "string"
+            return self.string(s, char) if self.first_quote_ends else "string"
         if char in CLOSERS:
             return self._closer(s, char)
         if char in COMMAS:
             return self._extra_comma(s)
         if char in "{｛":
-            return self._no_key(s)
-        if (match := ELLIPSIS.match(text, pos)) and self._left_out(s, match.end()):
+            return self._brace_as_key(s)
+        if (match := ELLIPSIS.match(text, pos)) and self._skip_ellipsis(s, match.end()):
             return None
-        if match := BARE_KEY.match(text, pos) or (self.bare and KEY_ALONE.match(text, pos)) or None:
-            self._flush(s)
-            s.put(pos, match.end(), f'"{match[0]}"', "bare-key")
-            self.closed(s, match.end())
+        if match := BARE_KEY.match(text, pos) or (self.allow_bare and KEY_ALONE.match(text, pos)) or None:
+            self._confirm_comma(s)
+            s.record(pos, match.end(), f'"{match[0]}"', "bare-key")
+            self.end_string(s, match.end())
             return None
-        if not self.opaque and (match := _LOST_KEY.match(text, pos)):
-            self._flush(s)
-            s.put(pos, pos, '"', "lost-quote")
-            self.closed(s, match.end())
+        if not self.first_quote_ends and (match := _LOST_KEY.match(text, pos)):
+            self._confirm_comma(s)
+            s.record(pos, pos, '"', "lost-quote")
+            self.end_string(s, match.end())
             s.key = pos
             return None
         return "stuck"
 
-    def _colon(self, s: State) -> Stop | None:
-        """What stands between a key and its value."""
+    def _colon(self, s: WalkState) -> Stop | None:
+        """Read the colon between a key and its value."""
         text, pos = self.text, s.pos
         if match := COLON.match(text, pos):
             if match.lastgroup:
-                s.put(pos, match.end(), ":", "wide-punctuation" if match.lastgroup == "wide" else "other-separator")
+                s.record(pos, match.end(), ":", "wide-punctuation" if match.lastgroup == "wide" else "other-separator")
             s.pos = s.last = match.end()
         elif text[pos] in OPENERS or self._word(pos) or self._value_string(s):
-            s.put(s.last, s.last, ":", "missing-colon")
+            s.record(s.last, s.last, ":", "missing-colon")
         else:
             return "stuck"
         s.mode = "V"
         return None
 
-    def _value_string(self, s: State) -> bool:
-        """Does a string begin here that can be the value of the key before it?"""
+    def _value_string(self, s: WalkState) -> bool:
+        """Does a string begin here that can be the value of the last key?"""
         if self.text[s.pos] not in QUOTES:
             return False
         return s.pos > s.last or self._is_followed(s.pos, _ENDED) or self._is_followed(s.pos, _BARE_MEMBER)
 
     def _is_followed(self, pos: int, what: re.Pattern[str]) -> bool:
-        """Does a string begin here, and this come behind it?"""
+        """Does a string begin here, and is it followed by a match?"""
         quote = self.text[pos]
         match = closes(quote).match(self.text, pos + 1) if quote in QUOTES else None
         return match is not None and what.match(self.text, match.end()) is not None
@@ -314,8 +305,8 @@ class Walk(Brackets):
         match = WORDS.match(self.text, pos)
         return match is not None and match[0] in LITERALS
 
-    def _after(self, s: State) -> Stop | None:
-        """What comes behind a value in a container."""
+    def _after(self, s: WalkState) -> Stop | None:
+        """Read what follows a value in an object or list."""
         text, pos, top = self.text, s.pos, s.stack[-1]
         char = text[pos]
         if char in COMMAS:
@@ -327,7 +318,7 @@ class Walk(Brackets):
         if char in CLOSERS:
             return self._closer(s, char)
         if s.kind == "container" and char in "\"'”" and _ENDED.match(text, pos + 1):
-            s.put(pos, pos + 1, "", "stray-quote")
+            s.record(pos, pos + 1, "", "stray-quote")
             s.pos = s.last = pos + 1
             return None
         if top in "}D":
@@ -340,12 +331,12 @@ class Walk(Brackets):
             starts = char in QUOTES or char in OPENERS or self._word(pos)
         if not starts or (pos == s.last and char not in OPENERS and not self._apart(s)):
             return "stuck"
-        s.put(s.last, s.last, ",", "missing-comma")
+        s.record(s.last, s.last, ",", "missing-comma")
         s.comma, s.mode = (s.last, s.last), "K" if top in "}D" else "I"
         return None
 
-    def _apart(self, s: State) -> bool:
-        """Is what stands at once behind a value another token for certain?"""
+    def _apart(self, s: WalkState) -> bool:
+        """Is the text directly behind a value certainly another token?"""
         if s.kind == "container":
             return True
         if s.stack[-1] not in "}D":
