@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from outspoken import StreamParser, parse
 from outspoken.detection.opener_index import Openers, opening_markers
 from outspoken.grammar import registry
-from outspoken.grammar.matchers import quick, searched
+from outspoken.grammar.marker_search import compile_search, compile_start_search
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import SchemaView
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
@@ -37,7 +37,7 @@ def home_terminals(format_: str) -> list[Any]:
 def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
-    find, _, _ = searched(source, terminals)
+    find, _, _ = compile_search(source, terminals)
     plain = re.compile(source)
     texts = [case.text for case in CASES if case.format == format_]
     assert texts
@@ -199,7 +199,7 @@ def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data:
 @in_one_item("format_", FORMATS)
 def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
     terminals = home_terminals(format_)
-    inside = quick(terminals)
+    inside = compile_start_search(terminals)
     if inside is None:
         assert not all(t.first for t in terminals)
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition, order
-from outspoken.grammar.matchers import first
+from outspoken.grammar.marker_search import first_char_class
 from outspoken.grammar.tables import Terminal
 from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
@@ -131,7 +131,9 @@ class Openers:
         return self._beginning(partial=True)
 
     def _beginning(self, *, partial: bool) -> prefilter.Prefilter | None:
-        return prefilter.compile_prefilter(self._patterns, first([*self.terminals, *self.own]), partial=partial)
+        return prefilter.compile_prefilter(
+            self._patterns, first_char_class([*self.terminals, *self.own]), partial=partial
+        )
 
     def place(self, text: str, pos: int, *, partial: bool = False) -> Place | None:
         """The next marker; with `partial`, in text of which more may come."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.matchers import bind_operation
+from outspoken.grammar.operations import named_operation
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import notation_of
 from outspoken.semantics.embedded_value import EmbeddedValue
@@ -86,7 +86,7 @@ class Machine(Salvager):
         if hand_on is None:
             return None
         self._hand_on, self._trims_end = hand_on, role in self._trims
-        quick, held = self._step(free, "find partial").quick, self.buffer[self.pos :]
+        quick, held = self._step(free, "find partial").start_search, self.buffer[self.pos :]
         return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
 
     def _go_on(self, chunk: str) -> None:
@@ -135,7 +135,7 @@ class Machine(Salvager):
 
     def _is_text(self, free: Transition, chunk: str) -> bool:
         """May no marker begin in a piece of free text?"""
-        quick = self._step(free, "find partial").quick
+        quick = self._step(free, "find partial").start_search
         return quick is not None and quick(chunk) is None
 
     def close(self) -> None:
@@ -399,9 +399,8 @@ class Machine(Salvager):
             pass
         elif self._island is None and ops is not None and self.pos >= len(self.buffer):
             place = Place(len(self.buffer), len(self.buffer))
-            for op in ops:
-                function, arg, group = bind_operation(op, 0, "before_", HANDLERS)
-                function(builder, arg, place, group, self.base)
+            for name, arg, group in [named_operation(op, 0, before=True) for op in ops]:
+                HANDLERS[name](builder, arg, place, group, self.base)
         elif not self._ends_well(at):
             builder.cut(at)
         builder.output.flush()

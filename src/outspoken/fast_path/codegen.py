@@ -17,13 +17,15 @@ from typing import Any, NamedTuple
 from outspoken.engine.batched_matching import BLANK, LONG
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.matchers import Branch, Matcher, named_operation
+from outspoken.grammar.marker_search import search_by_chars
+from outspoken.grammar.matchers import Branch, Matcher, named_operations
+from outspoken.grammar.operations import named_operation
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.groups import with_groups
 from outspoken.semantics.handlers import HANDLERS
 
-from .operations import LaneOperations, Unreadable, named_all
+from .operations import LaneOperations, Unreadable
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 40
@@ -177,7 +179,7 @@ class LaneSource(LaneOperations):
         ops = config.end_operations()
         if ops is None:
             raise Unreadable
-        self._operate([named_operation(op, 0, "before_") for op in ops], "n", "n")
+        self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
     def _goto(self, config: Config) -> None:
@@ -247,7 +249,7 @@ class LaneSource(LaneOperations):
         target, role = free.target, free.terminal.short
         step = matchers.matcher_of(target, "find sound", HANDLERS)
         ways = self._ways(step, state, "find")
-        solid = set(step.solid[1]) if step.solid is not None else set[str]()
+        solid = set(step.leading[1]) if step.leading is not None else set[str]()
         told = all(solid & required_chars(s.prefilter) for s in target.missing_closers)
         self._find(target, ways, counts=told and target.may_lack_closer is not None)
         self._put("if m is None:")
@@ -257,20 +259,20 @@ class LaneSource(LaneOperations):
             self._put(f"if {'odd and ' if told else ''}{may_lack}(text, pos, e) is not None:")
             self._put("    return None")
         self._piece(role, state.marked, "e", ends=False)
-        self._operate(named_all(free), "e", "e")
+        self._operate(named_operations(free), "e", "e")
         self._paths(ways)
 
     def _find(self, target: Config, ways: _Ways, *, counts: bool) -> None:
         """Search the marker that ends free text, at `e`; with `counts`, `odd` says if anything else began like one."""
         step = ways.step
-        if step.solid is None:
-            source = f"{step.guard}(?:{ways.expression.pattern})"
+        if step.leading is None:
+            source = f"{step.lookahead}(?:{ways.expression.pattern})"
             find = self._name("find", re.compile(source).search)
             long = self._name("long", _finder(source))
             self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
             self._put("if m is not None:", "    e = m.start()")
             return
-        blank, solid = step.solid  # written out what `paths.searched` makes
+        blank, solid = step.leading  # written out what `paths.searched` makes
         odd = ["odd = True"] * counts
         first = self._name("first", re.compile(f"[{re.escape(solid)}]").search)
         self._put("e = pos", *["odd = False"] * counts, "while True:")
@@ -281,7 +283,7 @@ class LaneSource(LaneOperations):
             self._put(f"if e >= n or text[e] not in {solid!r}:")  # often a marker stands here
             self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
         if blank:
-            find = self._name("find", matchers.search(ways.expression.match, blank, solid))
+            find = self._name("find", search_by_chars(ways.expression.match, blank, solid))
             self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)")
             self._put("    if m is not None:", "        e = m.start()", *[f"    {line}" for line in odd], "    break")
         self._put(f"m = {self._match(ways)}(text, e)", "if m is not None:", "    break", "e += 1", *odd)
@@ -297,8 +299,8 @@ class LaneSource(LaneOperations):
                 f"if {self._name('closer', free.target.may_lack_closer)}(text, pos) is not None:", "    return None"
             )
         self._piece(role, marked, "n", ends=True)
-        self._operate(named_all(free), "n", "n")
-        self._operate([named_operation(op, 0, "before_") for op in ops], "n", "n")
+        self._operate(named_operations(free), "n", "n")
+        self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
     def _piece(self, role: str, marked: bool, end: str, *, ends: bool) -> None:
@@ -391,7 +393,7 @@ class LaneSource(LaneOperations):
         self._land_on(step)
 
     def _land_on(self, step: Transition) -> None:
-        self._operate(named_all(step), "pos", "e")
+        self._operate(named_operations(step), "pos", "e")
         self._put("pos = e")
         self._goto(step.target)
 

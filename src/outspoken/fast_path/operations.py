@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.grammar.automaton import Transition
 from outspoken.grammar.header import Header
-from outspoken.grammar.matchers import NamedOp, named_operation
+from outspoken.grammar.operations import NamedOperation
 
 #: What one call, block of reasoning or code sample holds is named for its depth: `start0`, `name0`, and so on.
 _HELD = ("name", "id", "args", "parts", "key", "bare")
@@ -14,14 +13,6 @@ _HELD = ("name", "id", "args", "parts", "key", "bare")
 
 class Unreadable(Exception):
     """A lane cannot read this; the machine can."""
-
-
-def named_all(step: Transition) -> list[NamedOp]:
-    """The operations of a transition that no expression takes."""
-    return [
-        *[named_operation(op, 0, "before_") for op in step.before],
-        *[named_operation(op, 0, "") for op in step.after],
-    ]
 
 
 class _Sure(NamedTuple):
@@ -85,7 +76,7 @@ class LaneOperations:
         d = self._top()
         self._sure[d] = self._sure.get(d, _Sure())._replace(**known)
 
-    def _operate(self, ops: list[NamedOp] | tuple[NamedOp, ...], start: str = "", end: str = "") -> None:
+    def _operate(self, ops: list[NamedOperation] | tuple[NamedOperation, ...], start: str = "", end: str = "") -> None:
         """Carry out operations on groups of the match `m`, or on the place between `start` and `end`."""
         self._quoted = False
         for name, arg, group in ops:
@@ -187,7 +178,7 @@ class LaneOperations:
 
     # tokens and fields
 
-    def _do_island(self, arg: str, start: str, end: str, token: str) -> None:
+    def _do_embedded_string(self, arg: str, start: str, end: str, token: str) -> None:
         if token:
             self._put(f"said = {token}", "last = said[1:-1]")
             self._quoted = True

@@ -1,8 +1,8 @@
-"""The automaton over LALR configurations, made from tables as a text needs it.
+"""The automaton over LALR configurations, built from the tables of a grammar as texts need it.
 
-A configuration is the parser's stack of states: its whole memory. From a configuration, a terminal leads to another
-one by some reductions and a shift. That is a pure function, and a grammar has few configurations, so each is made
-once and kept. Parsing is then a walk from configuration to configuration.
+A configuration is the parser's stack of states, which is all that the parser remembers. A terminal leads from one
+configuration to another by some reductions and a shift. This depends on nothing else, and a grammar has few
+configurations, so each is built once and kept. Parsing is a walk from configuration to configuration.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from functools import cached_property
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
+from .operations import BoundOperation, Operation, Operations
 from .tables import END, Tables, Terminal, order
 from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, JSON_FIRST, TOKENS
-
-#: What a step means: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"), ("end", "tool_call"),
-#: ("reopen", "tool_calls"), ("drop", ""), ("island", "").
-Op = tuple[str, str]
 
 Stack = tuple[int, ...]
 
@@ -26,8 +23,8 @@ Stack = tuple[int, ...]
 class Transition:
     """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
 
-    `cost` is how far the reductions are from the grammar's first alternatives. `inserted` is the marker that is missing
-    before this one, as it is written; "" where none is.
+    `before` and `after` are the operations of these reductions. `cost` is how far they are from the grammar's first
+    alternatives. `inserted` is the spelling of a missing marker that is inserted before this one, or "".
     """
 
     __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "recovery_matcher")
@@ -36,31 +33,31 @@ class Transition:
         self,
         terminal: Terminal,
         target: Config,
-        before: tuple[Op, ...],
-        after: tuple[Op, ...],
+        before: Operations,
+        after: Operations,
         cost: int,
         inserted: str = "",
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
         self.inserted = inserted
-        #: how recovery recognises the terminal, once it was asked for
-        self.recovery_matcher: Any = None
-        #: what an island that is shifted here becomes, where that is known at once
+        #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
         self.role = next((arg for name, arg in after if name == "field"), "")
-        #: the operations as functions, once they were bound
-        self.bound: tuple[tuple[Any, str, int], ...] | None = None
+        #: the operations with their handlers; set by `matchers.bound_operations`
+        self.bound: tuple[BoundOperation, ...] | None = None
+        #: how the room `recovery` recognises the terminal; set there
+        self.recovery_matcher: Any = None
 
 
 class Config:
-    """One configuration: what is acceptable here.
+    """One configuration of the parser, and the terminals that it accepts.
 
-    `free` is the transition over free text, where that is acceptable; it is then taken for empty text, too. `embedded`
-    are the transitions over islands, `markers` those over the other terminals, in the order in which they are tried.
-    `json` holds the first characters of the JSON values that are acceptable here, each with the transition over it.
-    `missing_closers` are the patterns that show, in the free text before this configuration, that its closing marker is
-    missing; `may_lack_closer` searches for the places where one of them may match.
+    `free` is the transition over free text, or None; it is taken for empty text as well. `embedded` are the transitions
+    over embedded values, `markers` those over all other terminals, in the order in which they are tried. `json` maps
+    the first characters of JSON values to the transitions over them. `missing_closers` are the patterns that show, in
+    the free text before this configuration, that its closing marker is missing; `may_lack_closer` searches for the
+    places where one of them may match.
 
-    All of these are made when they are first asked for.
+    All of these are computed on first access.
     """
 
     free: Transition | None
@@ -68,7 +65,7 @@ class Config:
     markers: list[Transition]
     json: dict[str, Transition]
     missing_closers: tuple[MissingCloser, ...]
-    may_lack_closer: Any
+    may_lack_closer: Callable[..., object] | None
     __slots__ = (
         "automaton",
         "stack",
@@ -78,51 +75,52 @@ class Config:
         "json",
         "missing_closers",
         "may_lack_closer",
-        "before",
+        "value_config",
         "matchers",
         "finder",
         "matcher",
         "leading_matcher",
         "_strict",
-        "_linked",
-        "_ends",
+        "_is_linked",
+        "_end",
         "_leading",
     )
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton
         self.stack = stack
-        #: the configuration from which a value that is free text leads here; reasoning may lead here, too
-        self.before: Config | None = None
+        #: the configuration from which a value that is free text leads here
+        self.value_config: Config | None = None
+        #: the compiled matchers by kind and input; see `matchers.matcher_of`
         self.matchers: dict[str, Any] = {}
-        #: the compiled steps for text that is all there, once they were made
+        #: those for complete input, by attribute since access is hot: "find whole", "match whole", "leading whole"
         self.finder: Any = None
         self.matcher: Any = None
         self.leading_matcher: Any = None
         self._strict: tuple[Transition | None, list[Transition], list[Transition]] | None = None
-        self._linked = False
-        self._ends: tuple[Op, ...] | Literal[False] | None = False
+        self._is_linked = False
+        self._end: Operations | Literal[False] | None = False
         self._leading: list[Transition] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """What was not made yet: it is made as a whole, and only then seen, so that threads may share automata."""
-        if name not in _MADE:
+        """Compute what was not computed yet. It is set once it is complete, so that threads may share automata."""
+        if name not in _COMPUTED:
             raise AttributeError(name)
-        with _making:
+        with _lock:
             if name in ("missing_closers", "may_lack_closer"):
                 self._find_missing_closers()
-            elif not self._linked:
+            elif not self._is_linked:
                 self._link()
         return object.__getattribute__(self, name)
 
     def strict_transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
-        """The transition over free text, and those over islands and markers, as the grammar has them."""
-        with _making:
+        """The transitions of the strict grammar: over free text (or None), embedded values and markers."""
+        with _lock:
             if self._strict is None:
                 self._strict = self._transitions()
                 free = self._strict[0]
                 if free is not None and free.terminal.short == "ARG_VALUE":
-                    free.target.before = self
+                    free.target.value_config = self
             return self._strict
 
     def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:
@@ -146,11 +144,11 @@ class Config:
         self.json = {c: t for t in reversed(embedded) for c in JSON_FIRST.get(t.terminal.short, ())}
         self.embedded, self.free = embedded, free
         self.markers = [*markers, *lenient_rules.insertions(self)] if lenient_rules else markers
-        self._linked = True
+        self._is_linked = True
 
     def _find_missing_closers(self) -> None:
         lenient_rules = self.automaton.lenient_rules
-        found = lenient_rules.missing_closers(self.before) if lenient_rules and self.before else ()
+        found = lenient_rules.missing_closers(self.value_config) if lenient_rules and self.value_config else ()
         self.may_lack_closer = (
             re.compile("|".join(dict.fromkeys([s.prefilter for s in found]))).search if found else None
         )
@@ -158,25 +156,26 @@ class Config:
 
     @property
     def leading_markers(self) -> list[Transition]:
-        """The markers that are acceptable here and not after the free text that is acceptable here, too."""
+        """The markers that are acceptable before the free text that is acceptable here, and not after it."""
         if self._leading is None:
             later = {t.terminal.name for t in self.free.target.markers} if self.free else set[str]()
             self._leading = [t for t in self.markers if t.terminal.name not in later] if self.free else []
         return self._leading
 
-    def end_operations(self) -> tuple[Op, ...] | None:
-        """The operations of the end of the text; None where the text may not end here."""
-        if self._ends is False:
+    def end_operations(self) -> Operations | None:
+        """The operations at the end of the text; None if the text may not end here."""
+        if self._end is False:
             advanced = self.automaton.advance(self.stack, END)
-            self._ends = None if advanced is None else advanced[1]
-        return self._ends
+            self._end = None if advanced is None else advanced[1]
+        return self._end
 
 
 class MissingCloser(NamedTuple):
-    """What a value should not hold, by its `kind`.
+    """A pattern that shows, inside a value, that its closing marker is missing.
 
-    It is the "end" of the call that the value stands in, another "call" or "argument", or its closing marker "twice".
-    Nothing that matches `regex` is without a match of `may_lack_closer`, which is found fast.
+    `kind` tells what it finds: the "end" of the call round the value, the beginning of another "call" or "argument", or
+    the closing marker "twice". Every match of `regex` contains a match of `prefilter`, which is found faster. `first`
+    holds the characters with which a match of `regex` may begin.
     """
 
     regex: str
@@ -185,49 +184,49 @@ class MissingCloser(NamedTuple):
     kind: str
 
 
-_MADE = frozenset({"free", "embedded", "markers", "json", "missing_closers", "may_lack_closer"})
-_making = RLock()
+_COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers", "may_lack_closer"})
+_lock = RLock()
 
 
 class LenientRules(NamedTuple):
-    """What an automaton recognises beyond its grammar: more markers of a configuration; what is suspect in its text."""
+    """What an automaton recognises beyond its grammar: markers after a missing one, and values without an end."""
 
     insertions: Callable[[Config], list[Transition]]
     missing_closers: Callable[[Config], tuple[MissingCloser, ...]]
 
 
 class Automaton:
-    """All configurations of one grammar that have been met so far."""
+    """The configurations of one grammar that texts have led to so far. Threads may share it."""
 
     def __init__(self, tables: Tables, lenient_rules: LenientRules | None = None) -> None:
         self.tables = tables
         self.lenient_rules = lenient_rules
         self._configs: dict[Stack, Config] = {}
-        #: the forced reductions of the states that were asked for
-        self._known: dict[int, int | None] = {}
-        #: what reading the end of the format's prompts leaves, once it was read; False where that cannot be kept
+        #: the rule that a state reduces by whatever follows, or None; by state
+        self._forced_rules: dict[int, int | None] = {}
+        #: the parser's state behind the end of the format's prompts; set by `parsing`, False if it cannot be kept
         self.prompt_state: Any = None
         self.start = self.config((tables.start,))
-        #: Where parsing goes on after text: outside every segment.
+        #: the configuration after text, outside every segment
         self.top_level = self.start.free.target if self.start.free else self.start
         names = {"text": "TEXT", "reasoning": "REASONING", "value": "ARG_VALUE"}
-        #: the free text round which white space belongs to the markup
+        #: the free text round which white space belongs to the markers
         self.trims = frozenset([names[t] for t in tables.header.trim])
 
     @property
     def top_level_markers(self) -> list[Transition]:
         """The transitions over the markers that may follow text outside every segment."""
-        home = self.top_level
-        return (home.free.target if home.free else home).markers
+        config = self.top_level
+        return (config.free.target if config.free else config).markers
 
     @cached_property
     def broken(self) -> Automaton | None:
-        """The automaton of what is only read where a response is damaged, where the grammar has rules for that."""
+        """The automaton of the rules for damaged responses; None if the grammar has none."""
         return Automaton(self.tables.broken) if self.tables.broken is not None else None
 
     @property
     def configs(self) -> list[Config]:
-        """All configurations, in the order in which they are met."""
+        """All configurations of the strict grammar that can be reached from the start."""
         found, waiting = [self.start], [self.start]
         seen = {self.start}
         while waiting:
@@ -247,7 +246,7 @@ class Automaton:
             return self._configs.setdefault(stack, Config(self, stack))
 
     def outside_of_call(self, config: Config) -> Config:
-        """The configuration in which the innermost call of a configuration began."""
+        """The configuration before the innermost call of a configuration; the top level if there is no call."""
         frames = self.tables.frames
         depth = max(
             [i for i, state in enumerate(config.stack) if not CALLS.isdisjoint(frames[state].split())], default=0
@@ -255,7 +254,7 @@ class Automaton:
         return self.config(config.stack[:depth]) if depth else self.top_level
 
     def transition(self, stack: Stack, name: str) -> Transition | None:
-        """What a terminal does after a stack; None where it is not acceptable, or no terminal."""
+        """The transition over a terminal, by name; None if it is not acceptable, or not a terminal."""
         terminal = self.tables.terminals.get(name)
         advanced = self.advance(stack, name) if terminal else None
         if advanced is None or terminal is None:
@@ -263,11 +262,11 @@ class Automaton:
         target, before, after, cost = advanced
         return Transition(terminal, self.config(target), before, after, cost)
 
-    def advance(self, stack: Stack, name: str) -> tuple[Stack, tuple[Op, ...], tuple[Op, ...], int] | None:
-        """The stack after a terminal, the operations before and after its shift, and what the path costs."""
+    def advance(self, stack: Stack, name: str) -> tuple[Stack, Operations, Operations, int] | None:
+        """The stack after a terminal, the operations before and after its shift, and the cost; None if refused."""
         states = self.tables.states
         work = list(stack)
-        before: list[Op] = []
+        before: list[Operation] = []
         cost = 0
         while True:
             action = states[work[-1]].get(name)
@@ -277,7 +276,7 @@ class Automaton:
                 break
             cost += self._reduce(work, -1 - action, before)
         work.append(action)
-        after: list[Op] = [("begin", kinds)] if (kinds := self.tables.frames[action]) else []
+        after: list[Operation] = [("begin", kinds)] if (kinds := self.tables.frames[action]) else []
         short = self.tables.terminals[name].short
         if short in TOKENS:
             after.append(("token", short))
@@ -289,17 +288,17 @@ class Automaton:
         return work == [self.tables.start, self.tables.states[self.tables.start].get(self.tables.symbol)]
 
     def _forced(self, state: int) -> int | None:
-        """The rule of the one reduction that is possible in a state, whatever comes next."""
-        if state not in self._known:
+        """The rule by which a state reduces whatever follows; None if the next terminal decides."""
+        if state not in self._forced_rules:
             actions = set(self.tables.states[state].values())
             only = actions.pop() if len(actions) == 1 else 0
-            self._known[state] = -1 - only if only < 0 else None
-        return self._known[state]
+            self._forced_rules[state] = -1 - only if only < 0 else None
+        return self._forced_rules[state]
 
-    def _reduce(self, work: list[int], number: int, ops: list[Op]) -> int:
-        """Reduce the stack by a rule, note what that means, and return how far it is from the first alternative."""
+    def _reduce(self, work: list[int], number: int, ops: list[Operation]) -> int:
+        """Reduce the stack by a rule, append its operations, and return how far it is from the first alternative."""
         rule, frames = self.tables.rules[number], self.tables.frames
-        opened = bool(rule.size) and frames[work[len(work) - rule.size]]
+        begun = bool(rule.size) and frames[work[len(work) - rule.size]]
         if rule.size:
             del work[len(work) - rule.size :]
         if rule.short in FIELDS:
@@ -310,6 +309,6 @@ class Automaton:
             ops.append(("end", rule.short))
             if frames[target]:
                 ops.append(("reopen", frames[target]))
-        elif opened and not frames[target]:
+        elif begun and not frames[target]:
             ops.append(("drop", ""))
         return rule.order

@@ -1,6 +1,6 @@
-"""The formats: one grammar file each. Listing the folder is the registry.
+"""The registry of formats: the grammar files of one folder, and the formats that were added while the program runs.
 
-A grammar is used in its compiled form where that is current; it is compiled, which takes Lark, where it is not.
+The compiled form of a grammar is used if it is current. Otherwise the grammar is compiled, which takes Lark.
 """
 
 from __future__ import annotations
@@ -22,55 +22,54 @@ from .tables import Tables
 if TYPE_CHECKING:
     from .template_fields import Template
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., object])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-#: The folder that is used in place of the library's own, where there is one.
+#: The folder that is used in place of the library's own, or None.
 _folder: Path | None = None
-_remembering: list[Any] = []
+_caches: list[Any] = []
 
 
 class Added(NamedTuple):
-    """A format that was added while the program runs: its grammar, and what was made of it."""
+    """A format that was added while the program runs: its grammar, its tables and, if it has one, its template."""
 
     text: str
     tables: Tables
     template: Template | None = None
 
 
-#: The formats that were added, by name, before and after each addition. Nothing in the list is ever changed, so that
-#: it can be read without the lock.
+#: The formats that were added, by name, one dict after each addition. No dict is ever changed, so they are read without
+#: the lock.
 _editions: list[dict[str, Added]] = [{}]
 _adding = Lock()
 
 
 def cached(function: _F) -> _F:
-    """The function with its results kept, until other grammars are used."""
+    """Cache the results of a function until `use` is called."""
     kept: Any = lru_cache(maxsize=1024)(function)  # names come from callers, in any spelling
-    _remembering.append(kept)
+    _caches.append(kept)
     return kept
 
 
 def use(folder: Path | None) -> None:
-    """Use the grammars of another folder from now on, or with None the library's own again.
+    """Use the grammars of another folder from now on, or the library's own again if `folder` is None.
 
-    All that was made of grammars is made anew when it is next needed, so a grammar that was edited is read again. This
-    is for tools that work on grammars; it must not be called while something is being parsed. Formats that were added
-    are forgotten.
+    This clears all caches, so edited grammars are read again, and removes the formats that were added. It is for tools
+    that work on grammars. Do not call it while anything is being parsed.
     """
     global _folder
     _folder = folder
     _editions.append({})
-    for kept in _remembering:
+    for kept in _caches:
         kept.cache_clear()
 
 
 def add(name: str, text: str, path: Path, template: Template | None = None) -> str:
-    """Add a format, and return its name. Raises GrammarError, and ValueError where there is another of this name.
+    """Add a format and return its name. `template` is the response template that its grammar was made from, if any.
 
-    `template` is what its grammar was made of, where that was a response template.
+    Other threads may parse meanwhile, since no cache of a grammar is cleared.
 
-    Safe while other threads parse: nothing that was made of a grammar is made anew, only the list of formats is.
+    Raises GrammarError if the grammar cannot be used, and ValueError if another format has this name.
     """
     from .compiler import compile_text
 
@@ -81,32 +80,32 @@ def add(name: str, text: str, path: Path, template: Template | None = None) -> s
         if known is not None and known.text == text and data == (known.template.data if known.template else None):
             return name
         if known is not None or normalized(name) in _aliases(edition()):
-            raise ValueError(f"there is another format that `{name}` means")
+            raise ValueError(f"another format is called `{name}`")
         made = compile_text(text, path)
         if not _NAME.fullmatch(name):
-            raise GrammarError(str(path), f"`{name}` is no name of a format; it is made of a-z, 0-9 and _")
+            raise GrammarError(str(path), f"`{name}` is not a valid name: use a-z, 0-9 and _, and begin with a letter")
         _editions.append({**added, name: Added(text, made, template)})
     return name
 
 
 def template(name: str) -> Template | None:
-    """The response template that a format was made of; None where it was made of a grammar."""
+    """The response template that a format was made from; None if it was made from a grammar."""
     added = _editions[-1].get(name)
     return added.template if added is not None else None
 
 
 def edition() -> int:
-    """A number that changes when a format is added: what is made of the list of formats is kept under it."""
+    """A number that changes when a format is added: the key of all caches that depend on the list of formats."""
     return len(_editions) - 1
 
 
 def grammars_folder() -> Path:
-    """Where the grammars lie: beside this module in an installed package, at the top of a checkout."""
+    """The folder of the grammars that are in use."""
     return _folder or own_folder()
 
 
 def compiled_path(grammar: Path) -> Path:
-    """Where the compiled form of a grammar lies."""
+    """The path of the compiled form of a grammar."""
     return grammar.parent / "compiled" / f"{grammar.stem}.json"
 
 
@@ -122,7 +121,7 @@ def _names(edition: int) -> tuple[str, ...]:
 
 @cached
 def _aliases(edition: int) -> dict[str, str]:
-    """Every name and alias, normalised, to the format's name."""
+    """The names of formats by their normalized names and aliases."""
     found: dict[str, str] = {}
     for name in _names(edition):
         for alias in (name, *header(name).aliases):
@@ -131,12 +130,12 @@ def _aliases(edition: int) -> dict[str, str]:
 
 
 def normalized(name: str) -> str:
-    """A name as it is compared: lower case, with `-` and `.` as `_`."""
+    """A name in lower case, with `-` and `.` as `_`: names are compared in this form."""
     return name.lower().replace("-", "_").replace(".", "_")
 
 
 def resolve(name: str) -> str:
-    """The format that a name or alias means. Raises UnknownFormatError, which names the nearest ones."""
+    """The name of the format that a name or alias means. Raises UnknownFormatError, which lists similar names."""
     return _resolved(name, edition())
 
 
@@ -153,7 +152,7 @@ def _resolved(name: str, edition: int) -> str:
 
 @cached
 def header(name: str) -> Header:
-    """What a format says of itself."""
+    """The header of a format, by its exact name."""
     if (added := _editions[-1].get(name)) is not None:
         return added.tables.header
     path = grammars_folder() / f"{name}.lark"
@@ -162,19 +161,19 @@ def header(name: str) -> Header:
 
 @cached
 def automaton(name: str, *, lenient: bool = False) -> Automaton:
-    """The automaton of a format, by its exact name; made once in a process.
+    """The automaton of a format, by its exact name; built once in a process.
 
-    A lenient one also notices calls before which a marker is missing.
+    A lenient one also recognises calls whose opening marker is missing and values whose closing marker is missing.
     """
     if not lenient:
         return Automaton(tables(name))
-    from .insertions import LENIENT_RULES
+    from .lenient_rules import LENIENT_RULES
 
     return Automaton(tables(name), LENIENT_RULES)
 
 
 def tables(name: str) -> Tables:
-    """The tables of a format: the compiled ones where they are current, else from the grammar itself."""
+    """The tables of a format: the compiled ones if they are current, otherwise compiled from the grammar."""
     if (added := _editions[-1].get(name)) is not None:
         return added.tables
     path = grammars_folder() / f"{name}.lark"

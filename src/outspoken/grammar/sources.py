@@ -1,4 +1,4 @@
-"""The files that grammars are made from: where they lie, and by which a compiled grammar is known to be current."""
+"""The files that grammars are made from: where they are, and whether a compiled grammar is still current."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _IMPORT = re.compile(rb"^%import[ ]+((?:\.\w+)+)", re.MULTILINE)
 
 @lru_cache(maxsize=1)
 def own_folder() -> Path:
-    """The library's own grammars."""
+    """The folder of the library's own grammars, in an installed package or a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "grammars"
     return installed if installed.is_dir() else package.parents[1] / "grammars"
 
 
 def sources(grammar: Path) -> dict[str, int]:
-    """A grammar file and all files that it imports, relative to its folder, each with its checksum."""
+    """The checksums (CRC-32) of a grammar file and of all files that it imports, by paths relative to its folder."""
     found: dict[str, int] = {}
     waiting = [grammar]
     while waiting:

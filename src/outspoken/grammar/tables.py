@@ -1,4 +1,4 @@
-"""A compiled grammar: LALR tables and terminals as plain data. Nothing here needs Lark."""
+"""A compiled grammar: LALR tables and terminals as plain data. This module does not need Lark."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from .header import Header
 
-#: Raised whenever the meaning of the data below changes, so that an old compiled grammar is never read.
+#: Increase it when the meaning of the data below changes, so that no old compiled grammar is read.
 VERSION = 1
 
 END = "$END"
 
-#: The start rule of a grammar, and the one of what is only read where a response is damaged.
+#: The start rule of a grammar, and the one that is tried only for damaged responses.
 START, BROKEN = "start", "broken_start"
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A terminal: what is read (`regex`) and what is written (`canonical`, "" where that is a value).
+    """A terminal: what it reads (`regex`) and how it is written (`canonical`, "" if it is a value).
 
     `grows` says that a match at the end of the input so far may become longer with more input, `may_stay_open` that a
     match may still be incomplete when another terminal has matched within it. `first` holds the characters with which
@@ -53,12 +53,13 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """`states[s]` maps a symbol to the state after it (>= 0), or to the rule to reduce by (-1 - rule).
+    """The LALR tables of a grammar.
 
-    `frames[s]` names the frames that the symbol which led to state `s` may be the first of, separated by spaces.
-    `sources` are the files that the grammar was made from, each with its checksum.
-    `ignore` is the regular expression of what may stand between tokens, which matches nothing, too; or "".
-    `symbol` is the start rule. `broken` are the tables from the start rule for damaged responses, where there is one.
+    `states[s]` maps a symbol to the next state (>= 0), or to the rule to reduce by (-1 - rule). `frames[s]` names the
+    rules that begin with the symbol that leads to state `s`, separated by spaces. `ignore` is the regular expression of
+    what may stand between tokens, which also matches the empty text, or "". `sources` maps the files that the grammar
+    was made from to their checksums. `symbol` is the start rule. `broken` holds the tables of the start rule for
+    damaged responses, or None.
     """
 
     header: Header
@@ -97,7 +98,7 @@ class Tables:
 
     @classmethod
     def from_json(cls, text: str) -> Tables | None:
-        """The inverse of `to_json`; None where the text was written by another version."""
+        """The inverse of `to_json`; None if another version wrote the text."""
         data: dict[str, Any] = json.loads(text)
         if data["version"] != VERSION:
             return None

@@ -1,4 +1,4 @@
-"""The names that carry meaning in a grammar. A name outside this vocabulary is only structure.
+"""The names that carry meaning in a grammar. Any other name is structure only.
 
 A rule or terminal that is imported from another grammar keeps its meaning: Lark's import prefix (`shared__json__`)
 is not part of the name.
@@ -9,16 +9,16 @@ from __future__ import annotations
 #: Free text: it runs up to the next marker that the grammar allows after it, and may be empty.
 FREE_TEXT = frozenset({"TEXT", "CODE", "REASONING", "ARG_VALUE"})
 
-#: Islands: regions in another notation, read by a scanner of their own.
+#: Embedded values: regions in another notation, such as JSON, which a scanner of their own reads.
 EMBEDDED_VALUES = frozenset({
     "JSON_VALUE", "JSON_OBJECT", "JSON_ARRAY", "JSON_STRING", "JSON_NUMBER", "JSON_BOOLEAN", "JSON_NULL",
     "PYTHON_VALUE", "BRACED_OBJECT", "TAGGED_OBJECT",
 })  # fmt: skip
 
-#: Islands whose terminal is a string, which their notation is made of: the mark round strings, the prefix of tags.
+#: Embedded values whose terminal is a string that their notation depends on: the quote of strings, the prefix of tags.
 SPELLED_VALUES = frozenset({"BRACED_OBJECT", "TAGGED_OBJECT"})
 
-#: The characters with which the values of JSON islands begin.
+#: The characters with which embedded JSON values begin.
 JSON_FIRST = {
     "JSON_OBJECT": frozenset("{"),
     "JSON_ARRAY": frozenset("["),
@@ -32,16 +32,16 @@ JSON_FIRST = {
 #: Terminals whose matched text is a value of the call, action or payload that is being read.
 TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME"})
 
-#: Rules that become something in the reply, or that bound what belongs together. Each opens a frame.
+#: Rules that become a part of the reply, or that delimit what belongs together. Each opens a node in the builder.
 FRAMES = frozenset({
     "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted", "invented",
     "answer", "mention",
 })  # fmt: skip
 
-#: Rules that an application acts on. Recovery never reads one as something else.
+#: Rules that an application acts on. Recovery never reads one of them as another.
 CALLS = frozenset({"tool_call", "action", "payload"})
 
-#: Rules that hand the value just read to the frame round them.
+#: Rules that pass the value just read to the node round them.
 FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "odd"})
 
 

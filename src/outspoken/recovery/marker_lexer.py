@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.insertions import takes_break
+from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
 
@@ -47,7 +47,7 @@ def matcher(step: Transition) -> Matcher:
 def _matcher(terminal: Terminal) -> Matcher:
     written = terminal.canonical.strip()
     damaged = (written[1:], written[:-1]) if len(written) > 1 else ()
-    if takes_break(terminal):
+    if begins_with_newline(terminal):
         damaged = (*damaged, *[f"\n{variant}" for variant in damaged])
     return Matcher(re.compile(terminal.regex), written, damaged)
 
@@ -72,7 +72,7 @@ def coarse(automaton: Automaton) -> Coarse:
     terminals = automaton.tables.terminals.values()
     for terminal in terminals:
         written = terminal.canonical.strip()
-        lead = r"(?:\n|)" if takes_break(terminal) else ""
+        lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
         if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
             continue
         if len(written or terminal.regex) <= _PUNCTUATION and terminal.name not in outside:

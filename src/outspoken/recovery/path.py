@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.insertions import takes_break
+from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.notations.tools import Tools
 from outspoken.results.edits import Edit, RepairBudget, RepairLimit
 from outspoken.results.settings import Settings
@@ -147,7 +147,7 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[Taken, ...]:
             continue
         behind = [t for t in found[i + 1 :] if t.step is not None]
         markers = behind[: next((n for n, t in enumerate(behind) if not is_missing(t)), len(behind)) + 1]
-        if any(takes_break(t.step.terminal) for t in markers if t.step is not None):
+        if any(begins_with_newline(t.step.terminal) for t in markers if t.step is not None):
             found[i] = free._replace(end=free.end - 1)
             edits = tuple([e._replace(start=e.start - 1, end=e.end - 1) for e in after.edits])
             found[i + 1] = after._replace(start=after.start - 1, end=after.end - 1, edits=edits)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import count
 
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.insertions import takes_break
+from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.results.edits import Edit
 
 from .marker_lexer import Token, coarse, is_closed, matcher, starts, tokens
@@ -179,7 +179,7 @@ class _Search:
             return Edge(price, match.end(), step.target, (Taken(step, pos, match.end(), match[0], edits=edits),))
         if step.inserted or not known.written or not self._markup:
             return None
-        lead = int(takes_break(step.terminal) and text.startswith("\n", pos))
+        lead = int(begins_with_newline(step.terminal) and text.startswith("\n", pos))
         if text.startswith(known.written, pos + lead):
             if self._is_another(step, pos, config):
                 return None

@@ -102,11 +102,11 @@ _FIELDS: dict[str, Operation] = {
 _BY_NAME: dict[str, Operation] = {
     "begin": _begin,
     "drop": lambda b, _, m, g, base: b.blocks.drop(),
-    "supply": lambda b, marker, m, g, base: b.recorder.insert_marker(marker, base + m.start(g)),
+    "insert": lambda b, marker, m, g, base: b.recorder.insert_marker(marker, base + m.start(g)),
     "markup": lambda b, _, m, g, base: b.blocks.markup(),
     "reopen": _reopen,
     "before_reopen": _reopen,
-    "island": _embedded_string,
+    "embedded_string": _embedded_string,
     "token_TOOL_NAME": _name,
     "token_ACTION_NAME": _name,
     "token_PAYLOAD_NAME": _name,

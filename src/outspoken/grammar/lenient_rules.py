@@ -1,0 +1,181 @@
+"""Lenient rules: what an automaton recognises beyond its grammar, so that a missing marker is noticed.
+
+Text outside of calls may be anything, and so may values that are written without escapes. To the strict grammar, a call
+whose opening marker is missing is text, and a value whose closing marker is missing runs on over the next call. Both
+are found by markers that are too long to occur by chance.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .automaton import Config, LenientRules, MissingCloser, Transition
+from .tables import Terminal
+
+#: The least length of a marker that does not occur by chance.
+_MIN_DISTINCT = 6
+#: Characters of special tokens, which do not occur in text.
+_SPECIAL_TOKEN = re.compile(r"<[|｜]|\]<\]")
+_SPACES = r"\s{0,20}"
+_MAX_CHAINS = 8
+_MAX_MARKERS = 8
+
+
+def insertions(config: Config) -> list[Transition]:
+    """The transitions over markers that may stand in text only behind an opening marker, which is inserted."""
+    free, _, markers = config.strict_transitions()
+    if free is None or free.terminal.short != "TEXT":
+        return []
+    found: list[Transition] = []
+    known = {step.terminal.name for step in markers}
+    for opener in markers:
+        begun = [kinds for op, kinds in opener.after if op == "begin"]
+        if not is_distinct(opener) or any(kinds in ("think", "code") for kinds in begun):
+            continue
+        free_text, _, following = opener.target.strict_transitions()
+        for step in following:
+            if step.terminal.name in known or step.before or not is_distinct(step) or free_text:
+                continue
+            known.add(step.terminal.name)
+            written = opener.terminal.canonical
+            after = (*opener.after, ("insert", written), *step.after)
+            found.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
+    return found
+
+
+def missing_closers(config: Config) -> tuple[MissingCloser, ...]:
+    """The patterns that show that the closing marker of a value is missing. The value begins in the configuration."""
+    if config.free is None or config.free.terminal.short != "ARG_VALUE":
+        return ()
+    return (*_calls(config), *_ends(config, config.free.target), *_arguments(config, config.free.target))
+
+
+LENIENT_RULES = LenientRules(insertions, missing_closers)
+
+
+def is_distinct(step: Transition) -> bool:
+    """Is the marker too long to occur by chance?"""
+    return len(step.terminal.canonical.strip()) >= _MIN_DISTINCT and step.terminal.short.startswith("_")
+
+
+def begins_with_newline(terminal: Terminal) -> bool:
+    """Does a line break before a marker belong to it?"""
+    return "\n" in terminal.first or terminal.canonical.startswith("\n")
+
+
+def _calls(config: Config) -> list[MissingCloser]:
+    """The beginning of another call up to the marker behind its name, unless a value may end at that beginning."""
+    automaton, closer = config.automaton, _closer(config)
+    ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
+    found: dict[str, MissingCloser] = {}
+    for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
+        if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
+            for chain in _to_name(step, (), False):
+                regex = _after_closer(closer, "\\n", _SPACES.join([_regex(t) for t in chain]))
+                found.setdefault(regex, MissingCloser(regex, _regex(step), _first(step), "call"))
+    return list(found.values())
+
+
+def _to_name(step: Transition, before: tuple[Transition, ...], named: bool) -> list[tuple[Transition, ...]]:
+    """The chains of markers from one over the name of a call to the next distinct marker."""
+    chain = (*before, step)
+    if named and is_distinct(step):
+        return [chain]
+    named = named or step.terminal.short == "TOOL_NAME"
+    if step.target.free or len(chain) > _MAX_MARKERS:
+        return []
+    return [found for t in step.target.markers for found in _to_name(t, chain, named)][:_MAX_CHAINS]
+
+
+def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
+    """The beginning of another argument up to its value: anywhere for special tokens, otherwise at a line start."""
+    found: list[MissingCloser] = []
+    for closer in value_end.markers:
+        for opener in closer.target.markers:
+            named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
+            if named is None or not is_distinct(opener):
+                continue
+            parts = [_regex(opener), f"({named.terminal.regex})", *_to_value(named)]
+            if len(parts) > 2:
+                is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
+                special = opener.terminal.canonical.strip()[:2] if is_special else ""
+                lead = f"(?:{_closer(config)}|\\n{'|' if special else ''})"
+                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
+                found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
+    return found
+
+
+def _to_value(named: Transition) -> list[str]:
+    """The patterns of the markers between an argument's name and its value; none if they are not known."""
+    parts: list[str] = []
+    steps = named.target.markers
+    while steps and len(parts) < _MAX_MARKERS:
+        parts.append("|".join([_regex(step) for step in steps]))
+        if any(step.target.free or step.target.embedded for step in steps):
+            return [f"(?:{part})" if "|" in part else part for part in parts]
+        steps = steps[0].target.markers if len(steps) == 1 else []
+    return []
+
+
+def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
+    """The end of the call, with or without the markers between the value and that, and the closing marker twice."""
+    found: list[MissingCloser] = []
+    for closer in value_end.markers:
+        chain = _shortest_end(closer.target)
+        written = closer.terminal.canonical.strip()
+        if is_distinct(closer):
+            spelled, lead = re.escape(written), _newline(closer.terminal)
+            twice = f"{lead}{'?' if lead else ''}{spelled}(?={_SPACES}{spelled})"
+            found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
+        for start in range(len(chain)):
+            rest = _SPACES.join([_regex(t) for t in chain[start:]])
+            lead = _newline(chain[start].terminal) or _newline(closer.terminal)
+            regex = _after_closer(_closer(config), lead, rest)
+            first = _first(chain[start])
+            found.append(MissingCloser(regex, _regex(chain[-1]), first and first + written[:2], "end"))
+    return found
+
+
+def _shortest_end(config: Config) -> list[Transition]:
+    """The fewest markers to the end of the call; none if one of them may occur by chance."""
+    queue: list[tuple[Config, list[Transition]]] = [(config, [])]
+    seen = {config}
+    for at, chain in queue:
+        for step in at.markers:
+            if step.inserted:
+                continue
+            if any(op == ("end", "tool_call") for op in step.after):
+                return [*chain, step] if all(is_distinct(t) for t in (*chain, step)) else []
+            if step.target not in seen and not step.target.free and len(chain) < _MAX_MARKERS:
+                seen.add(step.target)
+                queue.append((step.target, [*chain, step]))
+    return []
+
+
+def _closer(config: Config) -> str:
+    """The pattern of a value's closing marker, also with its first or last character missing."""
+    for closer in config.free.target.markers if config.free else ():
+        if is_distinct(closer):
+            written = closer.terminal.canonical.strip()
+            spelled = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])])
+            lead = _newline(closer.terminal)
+            return f"{f'{lead}?' if lead else ''}(?:{spelled}){_SPACES}"
+    return "(?!)"
+
+
+def _after_closer(closer: str, lead: str, regex: str) -> str:
+    """A pattern behind a closing marker, behind `lead`, or alone."""
+    return "|".join([f"{closer}{regex}", *([f"{lead}{regex}"] if lead else []), regex])
+
+
+def _newline(terminal: Terminal) -> str:
+    return r"\n" if begins_with_newline(terminal) else ""
+
+
+def _regex(step: Transition) -> str:
+    regex = step.terminal.regex
+    return f"(?:{regex})" if "|" in regex else regex
+
+
+def _first(step: Transition) -> str:
+    return step.terminal.first and step.terminal.first + "\n"

@@ -1,0 +1,130 @@
+"""Fast searches for markers in free text.
+
+`re` finds a class of characters much faster than an expression of many alternatives. So a search looks for the
+characters with which a marker may begin, and tries the markers only there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+from outspoken.patterns.analysis import leading_chars
+from outspoken.patterns.prefilter import prefilter_pattern
+
+#: `search` or `match` of a compiled pattern of `re` or `regex`, called as `find(text, pos)`; those of `regex` also take
+#: `partial=True`. The two modules have no common type for what is returned: a match, or None.
+Find = Callable[..., Any]
+
+
+class Marker(Protocol):
+    """What is searched for: a terminal, or a pattern that shows that a closing marker is missing."""
+
+    @property
+    def regex(self) -> str:
+        """The pattern."""
+        ...
+
+    @property
+    def first(self) -> str:
+        """The characters with which a match may begin; "" if it may begin with any."""
+        ...
+
+
+class MarkerSearch(NamedTuple):
+    """A search for markers: `find` searches, `match` matches at a place.
+
+    If the search looks for single characters first, `leading` holds the white space with which a match may begin and
+    the characters that may follow it.
+    """
+
+    find: Find
+    match: Find
+    leading: tuple[str, str] | None = None
+
+
+def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
+    """The search for no markers at all."""
+
+
+def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
+    """A search of `re` for `source`, the alternatives of the markers."""
+    leading = _leading(markers)
+    if leading is None or not leading[1] or any(char.isalnum() for char in leading[1]):
+        compiled = re.compile(f"{lookahead(markers)}(?:{source})")
+        return MarkerSearch(compiled.search, compiled.match)
+    match = re.compile(source).match
+    spaces, chars = ["".join(sorted(part)) for part in leading]
+    return MarkerSearch(search_by_chars(match, spaces, chars), match, (spaces, chars))
+
+
+def search_by_chars(match: Find, spaces: str, chars: str) -> Find:
+    """A search with `match` at places with one of `chars`, and from the `spaces` before them."""
+    first = re.compile(f"[{re.escape(chars)}]").search
+
+    def find(text: str, pos: int) -> Any:
+        while (found := first(text, pos)) is not None:
+            start = at = found.start()
+            while start > pos and text[start - 1] in spaces:
+                start -= 1
+            while start < at:
+                found = match(text, start)
+                if found is not None:
+                    return found
+                start += 1
+            found = match(text, at)
+            if found is not None:
+                return found
+            pos = at + 1
+        return None
+
+    return find
+
+
+def compile_start_search(markers: Sequence[Marker]) -> Find | None:
+    """A search for places where a marker may begin, in a chunk with more to come; None if that is anywhere."""
+    chars = first_char_class(markers)
+    if not chars:
+        return None if chars is None else find_nothing
+    leading = _leading(markers)
+    if leading is None or not leading[0]:
+        return re.compile(chars).search
+    spaces, after_space = [re.escape("".join(sorted(part))) for part in leading]
+    direct = re.escape("".join(sorted({char for marker in markers for char in marker.first} - leading[0])))
+    # The expression begins with a class of characters, since those are found very fast.
+    spaced = f"(?<![{spaces}][{spaces}])[{spaces}]*(?:[{after_space}]|\\Z)"
+    return re.compile(f"[{direct}{spaces}](?:(?<=[{direct}])|{spaced})" if direct else f"[{spaces}]{spaced}").search
+
+
+def lookahead(markers: Sequence[Marker]) -> str:
+    """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
+    chars = first_char_class(markers)
+    if not chars:
+        return ""
+    more = prefilter_pattern([marker.regex for marker in markers])
+    return f"(?={chars})(?={more})" if more else f"(?={chars})"
+
+
+def first_char_class(markers: Sequence[Marker]) -> str | None:
+    """The class of the characters with which a marker may begin; None if that is any, "" if there are no markers."""
+    if not all(marker.first for marker in markers):
+        return None
+    chars = sorted({char for marker in markers for char in marker.first})
+    return f"[{re.escape(''.join(chars))}]" if chars else ""
+
+
+def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
+    """The white space with which a marker may begin, and the characters that may follow it; None if those are any."""
+    spaces, chars = set[str](), set[str]()
+    for marker in markers:
+        found = _leading_chars(marker.regex)
+        if found is None:
+            return None
+        spaces |= found[0]
+        chars |= found[1]
+    return spaces, chars
+
+
+_leading_chars = lru_cache(maxsize=4096)(leading_chars)
