@@ -19,7 +19,8 @@ from outspoken.grammar.automaton import Transition
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.notations.coerce import to_json
-from outspoken.patterns.syntax import c, sre
+from outspoken.patterns.syntax import Alternatives, Group, Look, Repeat, Sequence, width
+from outspoken.patterns.syntax import parse as parse_pattern
 from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
 from tools.checkout import Checkout
@@ -70,21 +71,18 @@ def looks_ahead(format_: str) -> bool:
 def look_ahead(pattern: str) -> int:
     """The most characters that a look-ahead of a pattern can match."""
 
-    def longest(items: Any) -> int:
+    def longest(items: Sequence) -> int:
         found = 0
-        for op, value in items:
-            inner: list[Any] = []
-            if op in (c.ASSERT, c.ASSERT_NOT):
-                found = max(found, value[1].getwidth()[1] if value[0] == 1 else 0)
-                inner = [value[1]]
-            elif op is c.BRANCH:
-                inner = value[1]
-            elif op in (c.SUBPATTERN, c.MAX_REPEAT, c.MIN_REPEAT):
-                inner = [value[-1]]
-            found = max([found, *map(longest, inner)])
+        for item in items:
+            if isinstance(item, Look) and item.is_ahead:
+                found = max(found, width(item.body)[1])
+            if isinstance(item, Alternatives):
+                found = max(found, *map(longest, item.branches))
+            elif isinstance(item, (Look, Group, Repeat)):
+                found = max(found, longest(item.body))
         return found
 
-    return longest(sre.parse(pattern))
+    return longest(parse_pattern(pattern))
 
 
 # the whole of a grammar
