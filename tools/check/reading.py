@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from outspoken import Reply, parse
-from outspoken.detection.detector import PLAIN
+from outspoken.detection.opener_index import PLAIN
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.actions.codec import decode_action, effect_of
 from outspoken.actions.mapping import PARTS
-from outspoken.engine.batched_matching import BLANK
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.scanner import NotJsonError, decode

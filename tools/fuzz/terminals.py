@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from outspoken.engine.batched_matching import BLANK
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import FREE_TEXT
 from outspoken.notations.interface import notation_of

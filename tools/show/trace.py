@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from outspoken.detection.candidates import Trial
 from outspoken.detection.detector import Detector
-from outspoken.engine.batched_matching import BLANK
 from outspoken.engine.parser import Machine
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, TOKENS

@@ -1,88 +1,199 @@
-"""Trials: one segment read by one format, where it is open which format it is in."""
+"""Candidates: formats that read the same segment side by side, until it is known which of them has it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outspoken.engine.parser import Machine
+from outspoken.engine.budget import RecoveryBudget
+from outspoken.engine.operations import follow
+from outspoken.engine.parser import Parser
+from outspoken.engine.policy import ParserPolicy
+from outspoken.engine.recovery_driver import RecoveryDriver
+from outspoken.engine.single_steps import SingleSteps
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.recovery.sync_points import Damage
+from outspoken.recovery.path import Way
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-if TYPE_CHECKING:
-    from outspoken.recovery.path import Way
-
-#: The format that reads what no other one claims.
-PLAIN = "text"
+from .opener_index import PLAIN, is_lenient
 
 #: The damage of a segment that a format had to give up.
 UNREADABLE = 1000
 
 
-class Trial(Machine):
-    """Reads one segment by one format, and stops behind it.
+class SegmentPolicy(ParserPolicy):
+    """Stops a parser behind one segment that begins at an offset, and keeps what became of it.
 
-    `ended` says that something stands behind the segment, `whole` that the text may end here, and `failed` that the
-    format cannot read it.
+    `has_begun` says that the opening marker was read, `has_ended` that something stands behind the segment, and
+    `has_failed` that the format cannot read it. `refusal` is where the grammar refused the text, as long as another
+    format may read it; see `RecoveryDriver.refuse`. `damage` is 0 for a sound segment, else the cost of its repairs.
     """
 
-    def __init__(self, name: str, parent: Builder, left: str, start: int) -> None:
-        automaton = registry.automaton(name, lenient=is_lenient(parent))
-        builder = parent.fork(start, automaton.tables.header)
-        self._calls = parent.output.call_count
-        super().__init__(automaton, builder, base=start - len(left), config=automaton.top_level)
-        self.buffer, self.chunks = left, [left]
-        self.pos = len(left)
-        self.length = self._begun_at = start
-        self.origin = self.base
+    stops_at_text = True
+
+    def __init__(self, start: int) -> None:
+        self._start = start
+        self.has_begun = self.has_ended = self.has_failed = False
+        self.refusal: tuple[int, int | None, bool] | None = None
+        self.damage = 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Has the segment come to an end, in one way or another?"""
+        return self.has_ended or self.has_failed or self.refusal is not None
+
+    def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> bool | None:
+        """Outside of the segment, there is its opening marker before it, and its end behind it."""
+        builder, role = steps.builder, free.terminal.short
+        if role == "CODE" and builder.nodes[0].start == self._start and not builder.output.segments:
+            self.has_failed = True  # a code sample, which plain text reads as well
+            return False
+        is_inside = self.has_begun and free.target is not steps.automaton.top_level
+        if role != "TEXT" or builder.nodes or is_inside:
+            return None
+        if self.has_begun:
+            self.has_ended = True
+            return False
+        return self._read_opener(steps, free, final=final)
+
+    def _read_opener(self, steps: SingleSteps, free: Transition, *, final: bool) -> bool:
+        text = steps.text
+        step = steps.text_step(free, "find whole" if final else "find partial")
+        match = step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
+        if match is None:
+            self.has_failed = True
+            return False
+        if not final and (
+            match.partial
+            or (
+                step.open_markers
+                and step.open_markers.find_open(text.text, text.pos, text.pos, match.lastindex) is not None
+            )
+        ):
+            return False
+        branch = step.branches[match.lastindex]
+        if branch.grows and not final and match.end() == len(text.text):
+            return False
+        self.has_begun = True
+        steps.shift_text(free, text.pos)
+        steps.state.opener_at = text.offset
+        steps.follow(branch, match)
+        return True
+
+    def refuse(self, recovery: RecoveryDriver, pos: int, end: int | None, *, inside: bool) -> bool | None:
+        """Wait whether another format reads the segment without damage."""
+        if self.damage:
+            return None
+        text = recovery.text
+        self.refusal = text.base + pos, end if end is None else text.base + end, inside
+        text.pos = end if end is not None else pos
+        return False
+
+    def as_text(self, recovery: RecoveryDriver, after: int) -> bool:
+        """The segment ends before what cannot be read, or fails if that is all of it."""
+        builder, text = recovery.builder, recovery.text
+        recovery.state.damage = None
+        text.pos = max(text.pos, after - text.base)
+        builder.output.flush()  # text of an answer, which a stream has passed on, stands
+        self.has_failed = not builder.output.segments
+        if not self.has_failed:
+            self.has_ended, self.damage = True, UNREADABLE
+            text.pos = builder.output.consumed - text.base
+            builder.nodes.clear()
+        return False
+
+    def recovered(self, path: Way, *, accepted: bool) -> None:
+        """Add up what repairs cost."""
+        self.damage = self.damage + path.cost if accepted else UNREADABLE
+
+
+class Candidate:
+    """Reads one segment by one format, with a parser and a builder of its own.
+
+    `may_end` says that the text may end where the candidate has come to.
+    """
+
+    parser_type: type[Parser] = Parser
+
+    def __init__(self, name: str, parent: Builder, before: str, start: int, budget: RecoveryBudget) -> None:
         self.name = name
-        self.begun = self.ended = self.failed = self.whole = False
-        #: where the grammar refused the text, and how, while it is open whether another format reads it
-        self.refused: tuple[int, int | None, bool] | None = None
-        #: 0 where nothing is damaged, else more the more of it is
-        self.damaged = 0
+        self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
+        self.builder = builder = parent.fork(start, automaton.tables.header)
+        self._calls = parent.output.call_count
+        self._start = start
+        self.text = TextBuffer.starting_at(start, before)
+        self.segment = SegmentPolicy(start)
+        self.parser = self.parser_type(automaton, builder, self.text, self.segment, budget.copy(), automaton.top_level)
+        self.may_end = False
 
-    def _sprint(self, *, stop: bool) -> None:
-        super()._sprint(stop=True)
+    # reading
 
-    def read_on(self, text: str, *, final: bool) -> None:
-        """Read more of the text; all that is left of it, where it is final."""
-        if final and self._blanks:
-            self.add("".join(self._blanks))
-            self._blanks.clear()
+    def feed(self, chunk: str) -> None:
+        """Read a chunk behind which more may come."""
+        if self.segment.is_settled:
+            self.text.append(chunk)
+        else:
+            self.parser.feed(chunk)
+
+    def read_rest(self, text: str) -> None:
+        """Read all that is left of the text."""
+        self.parser.flush_blanks()
         if text:
-            (self.add if final else self.feed)(text)
-        if final:
-            self._run(final=True)
-            at_end = self.pos >= len(self.buffer) and not (self._island or self._damage or self.refused)
-            self.whole = self.ended or (self.begun and at_end and self.config.end_operations() is not None)
+            self.text.append(text)
+        self._run(final=True)
+        state, segment = self.parser.state, self.segment
+        at_end = self.text.pos >= len(self.text.text)
+        is_open = state.embedded or state.damage or segment.refusal
+        self.may_end = segment.has_ended or (
+            segment.has_begun and at_end and not is_open and state.config.end_operations() is not None
+        )
 
-    def read_through(self, text: str) -> bool:
-        """Read a segment of text that is all there in whole steps. Returns whether that was all of it, and sound."""
-        self.add(text)
-        step = matchers.matcher_of(self.config, "find whole", HANDLERS)
-        match = step.match(self.buffer, self.pos)
-        self.begun = True
-        self._take(step.branches[match.lastindex], match)
-        self._sprint(stop=True)
-        builder, config = self.builder, self.config
+    def read_batches(self, text: str) -> bool:
+        """Read a segment of complete text in batches. Returns whether that was all of it, and sound."""
+        self.text.append(text)
+        state, builder = self.parser.state, self.builder
+        step = matchers.matcher_of(state.config, "find whole", HANDLERS)
+        match = step.match(self.text.text, self.text.pos)
+        self.segment.has_begun = True
+        follow(builder, self.text, state, step.branches[match.lastindex], match)
+        self.parser.batches.run(stop_at_text=True)
+        config = state.config
         if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
             return False
         if builder.nodes or builder.recorder.diagnostics:
             return False
-        self.ended = bool(builder.output.segments) and builder.output.segments[-1].kind != "text"
-        return self.ended
+        self.segment.has_ended = bool(builder.output.segments) and builder.output.segments[-1].kind != "text"
+        return self.segment.has_ended
+
+    def read_on_damaged(self, *, final: bool) -> None:
+        """Read on where the grammar refused the segment, since no format reads it without damage."""
+        segment = self.segment
+        at, end, inside = segment.refusal or (0, None, False)
+        segment.refusal, segment.damage = None, 1
+        base = self.text.base
+        if self.parser.steps.recovery.start_segment(at - base, end if end is None else end - base, inside=inside):
+            if final:
+                self.read_rest("")
+            else:
+                self._run(final=False)
+
+    def _run(self, *, final: bool) -> None:
+        if not self.segment.is_settled:
+            self.parser.run(final=final)
 
     def cut(self) -> None:
         """The text ended before the segment did."""
-        self._end()
-        self.pos = len(self.buffer)
+        self.parser.finish()
+        self.text.pos = len(self.text.text)
 
-    def stopped_at(self) -> int:
-        """The offset at which the segment ended."""
-        return self.base + self.pos
+    # what it has read
+
+    @property
+    def end(self) -> int:
+        """The offset that the candidate has come to, which is the end of the segment once it has ended."""
+        return self.text.offset
 
     def is_plain(self) -> bool:
         """Is what it read only text, as it was written?"""
@@ -90,137 +201,41 @@ class Trial(Machine):
         segments = self.builder.output.segments
         if any(s.kind != "text" for s in segments):
             return False
-        return "".join([s.text for s in segments]) == self.slice(self._begun_at, self.stopped_at())
+        return "".join([s.text for s in segments]) == self.text.slice(self._start, self.end)
 
-    def says_more(self) -> bool:
-        """Is it known already that what it read is not only text, as it was written?"""
-        begins = self.builder.first_start
-        return self.announced or (begins is not None and begins > self._begun_at)
-
-    def rank(self, first: str | None) -> tuple[Any, ...]:
-        """How good this reading is; the smallest is the best."""
-        tools = self.builder.context.tools
-        segments = self.builder.output.segments
-        called = [s.name for s in segments if s.kind == "tool_call"]
-        nothing = not any(s.kind != "text" for s in segments)
-        answered = self.builder.output.outcome.answered
-        idle = not (answered or any(s.kind not in ("text", "reasoning") for s in segments))
-        unknown = tools is not None and any(name not in tools for name in called)
-        named = any(f.name for f in self.builder.nodes)
-        does = answered or any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
-        return (
-            self.refused is not None,
-            not (self.ended or self.whole),
-            nothing,
-            self.damaged,
-            unknown,
-            idle,
-            -self.stopped_at() if self.ended or self.whole else not named,
-            not does,
-            self.name != first,
-            self.name != PLAIN,
-            bool(self.automaton.tables.header.like),
-            self.name,
-        )
-
-    def _run(self, *, final: bool) -> None:
-        if not (self.ended or self.failed or self.refused):
-            super()._run(final=final)
-
-    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
-        if (
-            free.terminal.short == "CODE"
-            and self.builder.nodes[0].start == self._begun_at
-            and not self.builder.output.segments
-        ):
-            self.failed = True  # a code sample, which plain text reads as well
-            return False
-        if (
-            free.terminal.short != "TEXT"
-            or self.builder.nodes
-            or (self.begun and free.target is not self.automaton.top_level)
-        ):
-            return super()._free(config, free, final=final)
-        if self.begun:
-            self.ended = True
-            return False
-        step = self._step(free, "find whole" if final else "find partial")
-        match = step.match(self.buffer, self.pos) if final else step.match(self.buffer, self.pos, partial=True)
-        if match is None:
-            self.failed = True
-            return False
-        if not final and (
-            match.partial
-            or (
-                step.open_markers
-                and step.open_markers.find_open(self.buffer, self.pos, self.pos, match.lastindex) is not None
-            )
-        ):
-            return False
-        path = step.branches[match.lastindex]
-        if path.grows and not final and match.end() == len(self.buffer):
-            return False
-        self.begun = True
-        self._close_free(free, self.pos)
-        self._opened_at = self.base + self.pos
-        self._take(path, match)
-        return True
-
-    def feed(self, chunk: str) -> None:
-        """Read a piece of which more may come."""
-        if self.refused is None:
-            super().feed(chunk)
-        else:
-            self.add(chunk)
-
-    @property
-    def settled(self) -> bool:
-        """Has it come to an end, in one way or another?"""
-        return self.ended or self.failed or self.refused is not None
-
-    @property
-    def announced(self) -> bool:
+    def has_announced(self) -> bool:
         """Was something read that a stream would have passed on?"""
         builder = self.builder
         return builder.output.call_count > self._calls or any(
             segment.kind != "text" for segment in builder.output.segments
         )
 
-    def repair_region(self, *, final: bool) -> None:
-        """No format reads the segment without damage: go on where this one refused it."""
-        at, end, inside = self.refused or (0, None, False)
-        self.refused, self.damaged = None, 1
-        if super()._fail(at - self.base, end if end is None else end - self.base, inside=inside):
-            self.read_on("", final=final)
-            if not final:
-                self._run(final=False)
+    def is_more_than_text(self) -> bool:
+        """Is it known already that what it reads is not only text, as it was written?"""
+        begins = self.builder.first_start
+        return self.has_announced() or (begins is not None and begins > self._start)
 
-    def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
-        if not self.damaged:
-            # another format may read it without damage; that is waited for
-            self.refused = self.base + pos, end if end is None else self.base + end, inside
-            self.pos = end if end is not None else pos
-            return False
-        return super()._fail(pos, end, inside=inside)
-
-    def _as_text(self, after: int) -> bool:
-        self._damage = None
-        self.pos = max(self.pos, after - self.base)
-        self.builder.output.flush()  # text of an answer, which a stream has passed on, stands
-        self.failed = not self.builder.output.segments
-        if not self.failed:
-            self.ended, self.damaged = True, UNREADABLE
-            self.pos = self.builder.output.consumed - self.base
-            self.builder.nodes.clear()
-        return False
-
-    def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
-        if not super()._carry_out(way, damage, end, closed=closed):
-            self.damaged = UNREADABLE
-            return False
-        self.damaged += way.cost
-        return True
-
-
-def is_lenient(builder: Builder) -> bool:
-    return builder.context.repair_limit not in ("none", "notation")
+    def rank(self, first: str | None) -> tuple[Any, ...]:
+        """How good this reading is: the smallest rank is the best. `first` is the format that was found before."""
+        tools = self.builder.context.tools
+        segments = self.builder.output.segments
+        called = [s.name for s in segments if s.kind == "tool_call"]
+        answered = self.builder.output.outcome.answered
+        has_end = self.segment.has_ended or self.may_end
+        return (
+            self.segment.refusal is not None,
+            not has_end,
+            not any(s.kind != "text" for s in segments),
+            self.segment.damage,
+            tools is not None and any(name not in tools for name in called),
+            not (answered or any(s.kind not in ("text", "reasoning") for s in segments)),
+            -self.end if has_end else not any(f.name for f in self.builder.nodes),
+            not (
+                answered
+                or any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
+            ),
+            self.name != first,
+            self.name != PLAIN,
+            bool(self.automaton.tables.header.like),
+            self.name,
+        )

@@ -7,315 +7,243 @@ one that reads the most has it; then the next segment is anybody's again, so tha
 
 from __future__ import annotations
 
-from typing import Any
-
-from outspoken.engine.buffer import LEFT
-from outspoken.engine.parser import Machine
-from outspoken.engine.recovery_driver import TRY
-from outspoken.grammar import matchers, registry
-from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.patterns import prefilter
-from outspoken.patterns.prefix_index import PrefixIndex
+from outspoken.engine.budget import TRY
+from outspoken.engine.parser import Parser
+from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
 from outspoken.semantics.builder import Builder
-from outspoken.semantics.handlers import HANDLERS
 
-from .candidates import PLAIN, Trial, is_lenient
-from .opener_index import like, opening_markers
-
-
-class _Rivals(matchers.OpenMarkers):
-    """Those of all formats, which are many: only those are asked that may begin where a marker may."""
-
-    __slots__ = ("_begins", "_ranks", "_near")
-
-    def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Prefilter | None, ranks: dict[int, int]) -> None:
-        super().__init__(found)
-        self._begins, self._ranks = begins, ranks
-        self._near = PrefixIndex([rival.pattern for rival, _ in found])
-
-    def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
-        """See `Rivals`."""
-        rank = self._ranks[group]
-        if self._begins is None:
-            return super().find_open(buffer, at, start, rank)
-        while 0 <= (at := self._begins(buffer, at)) <= start:
-            for rival, own in [self.found[i] for i in self._near.groups[self._near.at(buffer, at)]]:
-                if at < start or own < rank:
-                    found = rival.match(buffer, at, partial=True)
-                    if found is not None and found.partial:
-                        return at
-            at += 1
-        return None
+from .candidates import Candidate
+from .opener_index import PLAIN, is_lenient, like, opening_markers
+from .plain_text import OpenerMatch, PlainTextPolicy
 
 
-class _Marker:
-    """An opening marker that was found: where it stands, and its number among all, behind the groups of plain text."""
+class Detector:
+    """Reads a text whose format is not known. `detected` is the format of the first segment that was no text.
 
-    __slots__ = ("lastindex", "number", "_start")
-    partial = False
+    A parser reads plain text up to an opening marker, and candidates the segment behind it.
+    """
 
-    def __init__(self, start: int, number: int, behind: int) -> None:
-        self.lastindex, self.number, self._start = behind + number, number, start
+    parser_type: type[Parser] = Parser
+    candidate_type: type[Candidate] = Candidate
 
-    def start(self) -> int:
-        """Where it stands."""
-        return self._start
-
-
-class _Watch:
-    """The step of plain text that also stops at every opening marker of every format."""
-
-    def __init__(self, which: str, lenient: bool, edition: int) -> None:
-        self._openers = openers = opening_markers(lenient, edition)
-        self._own = own = matchers.matcher_of(registry.automaton(PLAIN, lenient=lenient).top_level, which, HANDLERS)
-        partial = which == "find partial"
-        #: finds where a marker may begin; None where anywhere
-        self.begins = openers.may_begin if partial else openers.begins
-        self.branches = own.branches
-        self._groups = max(own.branches, default=0)
-        self.open_markers: matchers.OpenMarkers | None = None
-        if partial:
-            import regex
-
-            known = openers.terminals
-            rivals = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.may_stay_open]
-            rivals += [
-                (rival, len(known) + group) for rival, group in (own.open_markers.found if own.open_markers else [])
-            ]
-            ranks = {group: len(known) + group for group in range(1, self._groups + 1)}
-            ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
-            self.open_markers = _Rivals(rivals, self.begins, ranks)
-
-    def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
-        """The next marker: a match of plain text's own, or an opening marker."""
-        place = self._openers.place(text, pos, partial=partial)
-        if place is None:
-            return None
-        start, number, _, match = place
-        if number > len(self._openers.terminals):
-            return self._own.match(text, start, partial=True) if partial else self._own.match(text, start)
-        return _Marker(start, number, self._groups) if number else match
-
-
-@registry.cached
-def watch(which: str, lenient: bool, edition: int) -> _Watch:
-    """The step of plain text in an edition of the formats; see `matcher_of` for `which`."""
-    return _Watch(which, lenient, edition)
-
-
-class Detector(Machine):
-    """Reads a text whose format is not known. `detected` is the format of the first segment that was no text."""
-
-    #: what reads one segment by one format
-    trial: type[Trial] = Trial
-
-    def __init__(self, automaton: Automaton, builder: Builder, *, base: int = 0) -> None:
-        super().__init__(automaton, builder, base=base)
-        self._lenient = is_lenient(builder)
-        self._edition = registry.edition()
-        self._trials: list[Trial] = []
+    def __init__(self, automaton: Automaton, builder: Builder, text: TextBuffer) -> None:
+        self.builder, self.text = builder, text
+        self._lenient, self._edition = is_lenient(builder), registry.edition()
+        self.plain = PlainTextPolicy(lenient=self._lenient, edition=self._edition)
+        self.parser = self.parser_type(automaton, builder, text, self.plain)
+        self.detected: str | None = None
+        self.candidates: list[Candidate] = []
         #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
-        #: where all others fail
+        #: if all others fail
         self._unlikely: list[str] = []
-        #: the only trial that is left, once it was heard: what it says from then on is handed on as it comes
-        self._telling: Trial | None = None
-        self._barred: int | None = None
-        self._begun_at = self._pending_at = self._failed_at = self._number = 0
+        #: the only candidate that is left, once its events were passed on; from then on they are passed on as they come
+        self._passed_on: Candidate | None = None
+        #: the offsets of the opening marker, of the text before it that is held, and up to where candidates have failed
+        self._start = self._text_start = self._failed_at = 0
+        #: the number of the opening marker
+        self._number = 0
+
+    # reading
 
     def feed(self, chunk: str) -> None:
-        """Read a piece of which more may come."""
-        trials = self._trials
-        if not trials:
-            super().feed(chunk)
+        """Read a chunk behind which more may come."""
+        candidates = self.candidates
+        if not candidates:
+            self.parser.feed(chunk)
+            if self._open_segment(final=False):
+                self._run(final=False)
             return
-        self.chunks.append(chunk)
-        self.length += len(chunk)
-        for trial in trials:
-            trial.feed(chunk)
-        if len(trials) == 1 and self._alone(trials[0]):
+        self.text.append_unseen(chunk)
+        for candidate in candidates:
+            candidate.feed(chunk)
+        if len(candidates) == 1 and self._pass_on_more(candidates[0]):
             return
         self._run(final=False)
 
-    def _alone(self, trial: Trial) -> bool:
-        """Hand on what the only format that is left says, while it reads on without damage."""
-        builder, own = self.builder, trial.builder
-        if trial.settled or builder.output.events is None:
+    def read(self, text: str, *, end_is_proven: bool = False) -> None:
+        """Read a whole text, or all that is left of it, and end."""
+        if self.candidates:
+            self.feed(text)
+        else:
+            self.parser.take_rest(text)
+        self.close(end_is_proven=end_is_proven)
+
+    def close(self, *, end_is_proven: bool = False) -> None:
+        """End the text. `end_is_proven` says that the model ended it, as a finish reason does."""
+        self.parser.state.end_is_proven = end_is_proven
+        self.parser.flush_blanks()
+        self._run(final=True)
+        self.parser.finish()
+
+    def _run(self, *, final: bool) -> None:
+        going = True
+        while going:
+            if self.candidates and not self._judge(final=final):
+                return
+            self.parser.run(final=final)
+            going = self._open_segment(final=final)
+
+    # a segment
+
+    def _open_segment(self, *, final: bool) -> bool:
+        """Start candidates if the parser has stopped at an opening marker. Returns whether it has."""
+        match = self.plain.take_found()
+        if match is not None:
+            self._start_candidates(match, final=final)
+        return match is not None
+
+    def _start_candidates(self, match: OpenerMatch, *, final: bool) -> None:
+        """Try the formats that have an opening marker, from there on."""
+        text, start = self.text, match.start()
+        self._start, self._text_start = text.base + start, text.offset
+        if not self.parser.budget.allows(self._start):
+            self._failed_at = self._start
+            self._read_as_text()
+            return
+        openers = opening_markers(self._lenient, self._edition)
+        self._number = match.number
+        names, likely = openers.at(text.text, start, final=final)
+        likely = likely or names
+        likely = [name for name in likely if like(name) not in likely]
+        if len(likely) == 1 and final:
+            candidate = self._candidate(likely[0])
+            if candidate.read_batches(text.text[start:]):
+                self._choose(candidate)
+                return
+        self._unlikely = [name for name in names if name not in likely]
+        self.candidates = self._started(likely, final=final)
+
+    def _started(self, names: list[str], *, final: bool) -> list[Candidate]:
+        """Candidates that have read all that is there from the opening marker on."""
+        rest = self.text.tail(self._start)
+        candidates = [self._candidate(name) for name in names]
+        for candidate in candidates:
+            (candidate.read_rest if final else candidate.feed)(rest)
+        return candidates
+
+    def _candidate(self, name: str) -> Candidate:
+        """A format that reads from the opening marker on."""
+        at = self._start - self.text.base
+        before = self.text.text[max(at - LOOKBEHIND, 0) : at]
+        made = self.candidate_type(name, self.builder, before, self._start, self.parser.budget)
+        made.parser.state.end_is_proven = self.parser.state.end_is_proven
+        return made
+
+    def _judge(self, *, final: bool) -> bool:
+        """End the segment if the candidates have come to an end. Returns whether they have."""
+        if final:
+            for candidate in self.candidates:
+                candidate.parser.state.end_is_proven = self.parser.state.end_is_proven
+                candidate.read_rest("")
+        candidates = self._remaining(final=final)
+        if not candidates:
+            self._read_as_text()
+            return True
+        best = candidates[0] if len(candidates) == 1 else min(candidates, key=lambda c: c.rank(self.detected))
+        over = self.text.length - self._start > self.builder.context.settings.max_hold
+        ended = best.segment.has_ended
+        if ended and not (final or over or all(c.segment.has_ended for c in candidates)):
+            return False  # another one may read more of it
+        if not ended and final:
+            best.cut()
+        elif not ended or (best.segment.damage and len(candidates) > 1 and not final):
+            if over:
+                candidates = self.candidates = [best]
+            if len(candidates) == 1 and best.builder.output.events and best.is_more_than_text():
+                self._pass_on(best)
             return False
-        if trial is not self._telling:
-            if not trial.says_more():
+        if best.is_plain():
+            self._failed_at = max(self._failed_at, best.end)
+            self._read_as_text()
+        else:
+            self._choose(best)
+        return True
+
+    def _remaining(self, *, final: bool) -> list[Candidate]:
+        """The candidates that may read the segment: those without damage first, and the others if there are none."""
+        candidates = self.candidates
+        if self._unlikely and not any(
+            c.is_more_than_text() or not (c.segment.refusal or c.segment.has_failed) for c in candidates
+        ):
+            candidates += self._started(self._unlikely, final=final)
+            self._unlikely = []
+        refused = [c for c in candidates if c.segment.refusal]
+        running = [c for c in candidates if not (c.segment.refusal or c.segment.has_failed)]
+        if len(running) == 1 and running[0].has_announced() and not any(c.has_announced() for c in refused):
+            _fail(refused)  # its events are passed on from here on
+        elif not running:
+            announced = [c for c in refused if c.has_announced()] or refused
+            _fail([c for c in refused if c not in announced])
+            for candidate in announced:
+                candidate.read_on_damaged(final=final)
+        for candidate in candidates:
+            if candidate.segment.has_failed:
+                self._failed_at = max(self._failed_at, candidate.end)
+        self.candidates = [c for c in candidates if not c.segment.has_failed]
+        return self.candidates
+
+    def _read_as_text(self) -> None:
+        """No format reads what stands here: it is text, or plain text's own."""
+        self.candidates = []
+        text, budget = self.text, self.parser.budget
+        budget.spent += TRY + self._failed_at - self._start
+        text.rewind(self._text_start)
+        text.scan = self._start - text.base
+        self.plain.no_opener_at = self._start
+        if not budget.allows(self._failed_at):
+            text.scan = max(self._failed_at - text.base, text.scan)
+
+    def _choose(self, best: Candidate) -> None:
+        """A segment was read by this format: take it over, and go on behind it."""
+        self.candidates = []
+        self._pass_on(best)
+        self.builder.absorb(best.builder)
+        self.builder.nodes.clear()
+        if self.detected is None and best.name != PLAIN:
+            self.detected = best.name
+        opening_markers(self._lenient, self._edition).learn(self._number, best.name)
+        parser = self.parser
+        parser.budget.continue_from(best.parser.budget)
+        parser.state.leading_trims = best.automaton.trims
+        parser.state.config = parser.automaton.top_level
+        parser.state.is_fresh = parser.state.after_marker = True
+        self.text.rewind(best.end)
+
+    # events
+
+    def _pass_on_more(self, candidate: Candidate) -> bool:
+        """Pass on the events of the only candidate that is left, while it reads on without damage.
+
+        Returns whether that was all that is to be done.
+        """
+        builder, own = self.builder, candidate.builder
+        if candidate.segment.is_settled or builder.output.events is None:
+            return False
+        if candidate is not self._passed_on:
+            if not candidate.is_more_than_text():
                 return False
-            if self._pending_at < self._begun_at:
-                self._pass_on(trial)
-            self._telling = trial
+            if self._text_start < self._start:
+                self._pass_on(candidate)
+            self._passed_on = candidate
         if own.output.events:
             builder.output.events += own.output.events
             own.output.events.clear()
         return True
 
-    def take_rest(self, text: str) -> None:
-        """All that is left of the text has arrived; `close` reads it."""
-        (self.feed if self._trials else super().take_rest)(text)
-
-    def _run(self, *, final: bool) -> None:
-        going = True
-        while going:
-            if self._trials and not self._judge(final=final):
-                return
-            super()._run(final=final)
-            going = bool(self._trials)
-
-    def _sprint(self, *, stop: bool) -> None:
-        if not self._trials:
-            super()._sprint(stop=True)
-
-    def _free(self, config: Config, free: Transition, *, final: bool) -> bool:
-        if self._trials:
-            return False
-        at = max(self.scan, self.pos)
-        if free.target is not self.automaton.top_level or self._barred != self.base + at:
-            return super()._free(config, free, final=final)
-        step = matchers.matcher_of(free.target, "find whole" if final else "find partial", HANDLERS)
-        match = step.match(self.buffer, at) if final else step.match(self.buffer, at, partial=True)
-        if match is None:
-            self.scan = at + 1
-            self._barred = None
-        return super()._free(config, free, final=final)
-
-    def _step(self, free: Transition, which: str) -> Any:
-        """Plain text watches for every format; reasoning and code samples only for their own end."""
-        if free.target is not self.automaton.top_level or self._barred == self.base + max(self.scan, self.pos):
-            return super()._step(free, which)
-        return watch("find whole" if which == "find long" else which, self._lenient, self._edition)
-
-    def _is_text(self, free: Transition, chunk: str) -> bool:
-        """Markers of other formats may depend on what stands before them."""
-        if free.target is not self.automaton.top_level:
-            return super()._is_text(free, chunk)
-        begins = watch("find partial", self._lenient, self._edition).begins
-        known = self.buffer[-LEFT:]
-        return begins is not None and begins(known + chunk, len(known)) < 0
-
-    def _opening(self, match: Any, *, final: bool) -> bool:
-        """An opening marker of some formats: try them from here."""
-        start = match.start()
-        self._begun_at, self._pending_at = self.base + start, self.base + self.pos
-        if not self._may_try(self._begun_at):
-            self._failed_at = self._begun_at
-            return self._nobody()
-        openers = opening_markers(self._lenient, self._edition)
-        self._number = match.number
-        names, likely = openers.at(self.buffer, start, final=final)
-        likely = likely or names
-        likely = [name for name in likely if like(name) not in likely]
-        if len(likely) == 1 and final:
-            trial = self._trial(likely[0])
-            if trial.read_through(self.buffer[start:]):
-                return self._settle(trial)
-        self._unlikely = [name for name in names if name not in likely]
-        self._trials = self._started(likely, final=final)
-        return False
-
-    def _started(self, names: list[str], *, final: bool) -> list[Trial]:
-        """Trials of formats, which have read all that is there from the opening marker on."""
-        rest = self.tail(self._begun_at)
-        trials = [self._trial(name) for name in names]
-        for trial in trials:
-            trial.read_on(rest, final=final)
-        return trials
-
-    def _trial(self, name: str) -> Trial:
-        """A trial of a format from the opening marker on."""
-        at = self._begun_at - self.base
-        trial = self.trial(name, self.builder, self.buffer[max(at - LEFT, 0) : at], self._begun_at)
-        trial.share(self)
-        trial.proven = self.proven
-        return trial
-
-    def _judge(self, *, final: bool) -> bool:
-        """Have the trials come to an end? Returns whether there is more to do."""
-        for trial in self._trials:
-            if final:
-                trial.proven = self.proven
-                trial.read_on("", final=True)
-        trials = self._sound_first(final=final)
-        if not trials:
-            return self._nobody()
-        best = trials[0] if len(trials) == 1 else min(trials, key=lambda t: t.rank(self.detected))
-        over = self.length - self._begun_at > self.builder.context.settings.max_hold
-        if best.ended and not (final or over or all(t.ended for t in trials)):
-            return False  # another one may read more of it
-        if not best.ended and final:
-            best.cut()
-        elif not best.ended or (best.damaged and len(trials) > 1 and not final):
-            if over:
-                trials = self._trials = [best]
-            if len(trials) == 1 and best.builder.output.events and best.says_more():
-                self._pass_on(best)
-            return False
-        if best.is_plain():
-            self._failed_at = max(self._failed_at, best.stopped_at())
-            return self._nobody()
-        return self._settle(best)
-
-    def _sound_first(self, *, final: bool) -> list[Trial]:
-        """The trials that may read the segment: those without damage first, and the others where there are none."""
-        if self._unlikely and not any(t.says_more() or not (t.refused or t.failed) for t in self._trials):
-            self._trials += self._started(self._unlikely, final=final)
-            self._unlikely = []
-        waiting = [t for t in self._trials if t.refused]
-        running = [t for t in self._trials if not (t.refused or t.failed)]
-        if len(running) == 1 and running[0].announced and not any(t.announced for t in waiting):
-            self._fail_all(waiting)  # its events are passed on from here on
-        elif not running:
-            announced = [t for t in waiting if t.announced] or waiting
-            self._fail_all([t for t in waiting if t not in announced])
-            for trial in announced:
-                trial.repair_region(final=final)
-        for trial in self._trials:
-            if trial.failed:
-                self._failed_at = max(self._failed_at, trial.stopped_at())
-        self._trials = [t for t in self._trials if not t.failed]
-        return self._trials
-
-    def _fail_all(self, trials: list[Trial]) -> None:
-        for trial in trials:
-            trial.failed = True
-
-    def _nobody(self) -> bool:
-        """No format reads what stands here: it is text, or plain text's own."""
-        self._trials = []
-        self._spent += TRY + self._failed_at - self._begun_at
-        self.rewind(self._pending_at)
-        self.scan = self._begun_at - self.base
-        self._barred = self._begun_at
-        if not self._may_try(self._failed_at):
-            self.scan = max(self._failed_at - self.base, self.scan)
-        return True
-
-    def _settle(self, best: Trial) -> bool:
-        """A segment was read by this format: take it over, and go on behind it."""
-        self._trials = []
-        self._pass_on(best)
-        builder = self.builder
-        builder.absorb(best.builder)
-        builder.nodes.clear()
-        self.share(best)
-        if self.detected is None and best.name != PLAIN:
-            self.detected = best.name
-        opening_markers(self._lenient, self._edition).learn(self._number, best.name)
-        self._lead_trims = best.automaton.trims
-        self.rewind(best.stopped_at())
-        self.config = self.automaton.top_level
-        self._fresh = self.marked = True
-        return True
-
-    def _pass_on(self, trial: Trial) -> None:
-        """Hand on the events of the only format that is left."""
-        builder, own = self.builder, trial.builder
-        if self._pending_at < self._begun_at:
-            start, self._pending_at = self._pending_at, self._begun_at
-            if "TEXT" not in trial.automaton.trims:
-                builder.text(self.tail(start)[: self._begun_at - start], start, self._begun_at)
+    def _pass_on(self, candidate: Candidate) -> None:
+        """Pass on the text before the segment, and the events of the only candidate that is left."""
+        builder, own = self.builder, candidate.builder
+        if self._text_start < self._start:
+            start, self._text_start = self._text_start, self._start
+            if "TEXT" not in candidate.automaton.trims:
+                builder.text(self.text.tail(start)[: self._start - start], start, self._start)
         if builder.output.events is not None and own.output.events:
             builder.output.events += own.output.events
             own.output.events.clear()
+
+
+def _fail(candidates: list[Candidate]) -> None:
+    for candidate in candidates:
+        candidate.segment.has_failed = True

@@ -14,8 +14,10 @@ from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
 from outspoken.patterns.prefix_index import PrefixIndex
 from outspoken.patterns.prefixes import prefixes
+from outspoken.semantics.builder import Builder
 
-from .candidates import PLAIN
+#: The format that reads what no other one claims.
+PLAIN = "text"
 
 #: How many formats are kept that were found at one marker.
 _KEPT = 4
@@ -220,3 +222,8 @@ def likes(name: str) -> list[str]:
     while (other := like(found[-1])) and other not in found:
         found.append(other)
     return found
+
+
+def is_lenient(builder: Builder) -> bool:
+    """May missing markers be inserted?"""
+    return builder.context.repair_limit not in ("none", "notation")

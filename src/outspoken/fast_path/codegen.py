@@ -14,7 +14,8 @@ from collections import Counter
 from functools import partial
 from typing import Any, NamedTuple
 
-from outspoken.engine.batched_matching import BLANK, LONG
+from outspoken.engine.batched_matching import LONG
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.marker_search import search_by_chars

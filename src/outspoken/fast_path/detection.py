@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.candidates import PLAIN
-from outspoken.detection.opener_index import Openers, Place, like, opening_markers
-from outspoken.engine.batched_matching import BLANK
+from outspoken.detection.opener_index import PLAIN, Openers, Place, like, opening_markers
+from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers, registry
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates

@@ -10,7 +10,7 @@ from json.encoder import encode_basestring
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outspoken.engine.batched_matching import BLANKS
+from outspoken.engine.text_buffer import BLANKS
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.json.scanner import encodable_value, read_at, scan_once, too_deep

@@ -11,7 +11,7 @@ from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
-from .session import OnError, Reading, StreamParser
+from .session import OnError, Session, StreamParser
 
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen, Space
@@ -60,7 +60,7 @@ def parse(
         reply = detection.read(text, tools, given) if auto else reader.read(text, format, prefix, tools, given)
         if reply is not None:
             return reply
-    return Reading(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
+    return Session(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)
 
 
 def stream(

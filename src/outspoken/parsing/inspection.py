@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from outspoken.detection.detector import PLAIN
+from outspoken.detection.opener_index import PLAIN
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.results.replies import STATUSES, Reply, Status

@@ -1,12 +1,15 @@
-"""One response being read: a machine and a builder for its format, and the reply that they make."""
+"""A session reads one response: a parser and a builder for its format, and the reply that they make."""
 
 from __future__ import annotations
 
 import codecs
 from typing import TYPE_CHECKING, Any, Literal
 
-from outspoken.detection.detector import PLAIN, Detector
-from outspoken.engine.parser import Machine
+from outspoken.detection.detector import Detector
+from outspoken.detection.opener_index import PLAIN
+from outspoken.engine.parser import Parser
+from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import construct
@@ -21,7 +24,7 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.state import Context
 
-from .prompt_prefix import Opened, after_anchor
+from .prompt_prefix import PromptState, after_anchor
 
 if TYPE_CHECKING:
     from outspoken.grammar.automaton import Automaton
@@ -58,14 +61,14 @@ def check_repair_limit(repair: object) -> None:
         raise ValueError(f"`repair` is {repair!r}; expected one of {names}")
 
 
-class Reading:
-    """Reads one response. `read` takes all of it at once, `feed` and `close` take it in pieces."""
+class Session:
+    """Reads one response. `read` takes all of it at once, `feed` and `close` take it in chunks."""
 
-    #: what reads a format that is named, and one that is not
-    machine: type[Machine] = Machine
-    detector: type[Detector] = Detector
-    builder: type[Builder] = Builder
-    _length = 0
+    #: what reads a format that is named, and what reads one that is not
+    parser_type: type[Parser] = Parser
+    detector_type: type[Detector] = Detector
+    builder_type: type[Builder] = Builder
+    policy: ParserPolicy = DEFAULT_POLICY
 
     def __init__(
         self,
@@ -83,100 +86,109 @@ class Reading:
             repair = "none" if on_error == "raise" else "strings"
         check_repair_limit(repair)
         self.settings = settings or DEFAULT
-        self._limit = self.settings.max_chars
+        self._max_chars = self.settings.max_chars
+        self._length = 0
         self._on_error = on_error
-        self.format = None if format == "auto" else self.resolved(format)
+        self.format = None if format == "auto" else self.resolve_format(format)
         lenient = repair not in ("none", "notation")
-        automaton = self.automaton(self.format or PLAIN, lenient=lenient)
+        self._automaton = automaton = self.load_automaton(self.format or PLAIN, lenient=lenient)
         context = Context(automaton.tables.header, Tools.of(tools), self.settings, repair, read_embedded)
-        self._builder = self.builder.new(context, events)
-        self._automaton = automaton
-        #: what the prompt ends with in every turn, as long as the response may still begin by repeating it
-        self._usual: str = automaton.tables.header.opened if prefix is None and self.format else ""
-        self._early: str = ""
-        if not self._usual:
+        self._builder = self.builder_type.new(context, events)
+        #: what the format's prompts end with, as long as the response may still begin by repeating it
+        self._usual_prefix: str = automaton.tables.header.opened if prefix is None and self.format else ""
+        self._early_text: str = ""
+        if not self._usual_prefix:
             self._start(prefix or "")
 
-    def resolved(self, format: str) -> str:
-        """The format that is read, by its exact name."""
+    def resolve_format(self, format: str) -> str:
+        """The exact name of a format."""
         return registry.resolve(format)
 
-    def automaton(self, format: str, *, lenient: bool) -> Automaton:
-        """The automaton of the format that is read."""
+    def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
+        """The automaton of a format."""
         return registry.automaton(format, lenient=lenient)
 
+    # the prompt prefix
+
     def _start(self, prefix: str) -> None:
-        """Make the machine, and read what the prompt had opened."""
+        """Make the parser, and read the prompt prefix."""
         prefix = prefix and replace_surrogates(prefix)
         prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
-        self._prefix = len(prefix)
-        reader = self.machine if self.format else self.detector
-        self._machine = reader(self._automaton, self._builder, base=-len(prefix))
-        if prefix and prefix == self._usual:
-            self._start_as_usual(prefix)
-        elif prefix:
-            self._machine.feed(prefix)
+        self._prefix_length = len(prefix)
+        self._text = text = TextBuffer(-len(prefix))
+        self._reader: Parser | Detector
+        if self.format is None:
+            self._reader = self.detector_type(self._automaton, self._builder, text)
+        else:
+            self._reader = self.parser_type(self._automaton, self._builder, text, self.policy)
+            if prefix and prefix == self._usual_prefix and type(self._reader) is Parser:
+                self._read_usual_prefix(self._reader, prefix)
+                return
+        if prefix:
+            self._reader.feed(prefix)
             self._builder.discard_prompt()
 
-    def _start_as_usual(self, prefix: str) -> None:
-        """Read what the prompt ends with in every turn."""
-        automaton, machine, builder = self._automaton, self._machine, self._builder
+    def _read_usual_prefix(self, parser: Parser, prefix: str) -> None:
+        """Read what the format's prompts end with; the place behind it is kept with the automaton."""
+        automaton, builder = self._automaton, self._builder
         if automaton.prompt_state:
-            automaton.prompt_state.put_into(machine, builder)
+            automaton.prompt_state.restore(parser, builder)
             return
-        machine.feed(prefix)
+        parser.feed(prefix)
         builder.discard_prompt()
         if automaton.prompt_state is None:
-            automaton.prompt_state = Opened.of(machine, builder) or False
+            automaton.prompt_state = PromptState.of(parser, builder) or False
 
-    def _begun(self, text: str, *, final: bool) -> str:
-        """The text that can be read, once it is known whether the response repeats what its prompt ends with."""
-        text = self._early + text
-        found, usual = text.lstrip(), self._usual.strip()
+    def _without_repeated_prefix(self, text: str, *, final: bool) -> str:
+        """The text that can be read, once it is known whether the response repeats the end of its prompt."""
+        text = self._early_text + text
+        found, usual = text.lstrip(), self._usual_prefix.strip()
         if usual.startswith(found) and not (final or found == usual):
-            self._early = text
+            self._early_text = text
             return ""
-        self._start(self._usual if found and not found.startswith(usual) else "")
-        self._usual = self._early = ""
+        self._start(self._usual_prefix if found and not found.startswith(usual) else "")
+        self._usual_prefix = self._early_text = ""
         return text
+
+    # reading
 
     def read(self, text: str, finish_reason: str | None = None) -> Reply:
         """Read a whole response."""
         text = replace_surrogates(text)
-        if self._usual:
-            self._begun(text, final=True)
-        self._machine.proven = proves_end(finish_reason)
-        limit = self._limit
+        if self._usual_prefix:
+            self._without_repeated_prefix(text, final=True)
+        limit, is_proven = self._max_chars, proves_end(finish_reason)
         if len(text) > limit:
-            self._machine.read(text[:limit])
+            self._reader.read(text[:limit], end_is_proven=is_proven)
             raise LimitError(limit, self._reply(text[:limit]))
-        self._machine.read(text)
+        self._reader.read(text, end_is_proven=is_proven)
         return self._finish(text)
 
     def feed(self, text: str) -> None:
-        """Read a piece."""
+        """Read a chunk."""
         text = text if text.isascii() else replace_surrogates(text)
-        if self._usual and not (text := self._begun(text, final=False)):
+        if self._usual_prefix and not (text := self._without_repeated_prefix(text, final=False)):
             return
         self._length += len(text)
-        if self._length > self._limit:
-            room = len(text) - self._length + self._limit
+        if self._length > self._max_chars:
+            room = len(text) - self._length + self._max_chars
             if room > 0:
-                self._machine.feed(text[:room])
-            self._machine.close()
-            raise LimitError(self._limit, self._reply(self._raw()))
-        self._machine.feed(text)
+                self._reader.feed(text[:room])
+            self._reader.close()
+            raise LimitError(self._max_chars, self._reply(self._raw()))
+        self._reader.feed(text)
 
     def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
-        if self._usual and (text := self._begun("", final=True)):
+        if self._usual_prefix and (text := self._without_repeated_prefix("", final=True)):
             self.feed(text)
-        self._machine.proven = proves_end(finish_reason)
-        self._machine.close()
+        self._reader.close(end_is_proven=proves_end(finish_reason))
         return self._finish(self._raw())
 
+    # the reply
+
     def _raw(self) -> str:
-        return "".join(self._machine.chunks)[self._prefix :]
+        return "".join(self._text.chunks)[self._prefix_length :]
 
     def _finish(self, raw: str) -> Reply:
         reply = self._reply(raw)
@@ -187,13 +199,13 @@ class Reading:
         return reply
 
     def _reply(self, raw: str) -> Reply:
-        builder = self._builder
+        builder, reader = self._builder, self._reader
         outcome, diagnostics = builder.output.outcome, builder.recorder.diagnostics
         return construct(
             Reply,
             {
                 "raw": raw,
-                "format": self.format or self._machine.detected,
+                "format": reader.detected if isinstance(reader, Detector) else self.format,
                 "segments": builder.output.segments,
                 "status": builder.recorder.status,
                 "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],
@@ -210,7 +222,7 @@ def read_embedded(
     format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
 ) -> EmbeddedActions:
     """Read the value of a JSON string as a response of a format; see `ReadEmbedded`."""
-    reply = Reading(format, None, "", "keep", repair_limit, settings, None).read(text, "stop")
+    reply = Session(format, None, "", "keep", repair_limit, settings, None).read(text, "stop")
     return embedded_actions(reply, text, raw, start)
 
 
@@ -235,7 +247,7 @@ class StreamParser:
     ) -> None:
         self._events: list[Event] = []
         settings = with_screen(settings, coordinates, screen)
-        self._reading = Reading(format, tools, prefix, on_error, repair, settings, self._events)
+        self._session = Session(format, tools, prefix, on_error, repair, settings, self._events)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.reply: Reply | None = None
 
@@ -247,7 +259,7 @@ class StreamParser:
         if not text:
             return []
         try:
-            self._reading.feed(text)
+            self._session.feed(text)
         except LimitError as error:
             self.reply = error.reply
             raise
@@ -271,8 +283,8 @@ class StreamParser:
         rest = self._decoder.decode(b"", final=True)
         try:
             if rest:
-                self._reading.feed(rest)
-            self.reply = self._reading.close(reason)
+                self._session.feed(rest)
+            self.reply = self._session.close(reason)
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise

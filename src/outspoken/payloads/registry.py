@@ -18,8 +18,8 @@ from .blocks import joined
 from .grammar import Marker, markers_of
 from .options import Options
 from .page import Page
-from .reading import PayloadReading
 from .replies import PayloadReply
+from .session import PayloadSession
 from .streaming import PayloadStream
 from .teaching import instructions, manifest
 from .types import PayloadType
@@ -136,9 +136,9 @@ class PayloadRegistry:
         `options` takes the place of the registry's. For the rest see `outspoken.parse`. Raises ValueError for an
         unknown page.
         """
-        reading = self._reading(page, prefix, on_error, repair, settings, options or self.options, None)
-        text, reading.blocks = joined(content)
-        reply = reading.read(text, finish_reason)
+        session = self._session(page, prefix, on_error, repair, settings, options or self.options, None)
+        text, session.blocks = joined(content)
+        reply = session.read(text, finish_reason)
         assert isinstance(reply, PayloadReply)
         return reply
 
@@ -162,8 +162,8 @@ class PayloadRegistry:
         if options.precedence != "text":
             raise ValueError('`precedence="registration"` is for whole texts; a stream takes the first payload')
         events: list[Event] = []
-        reading = self._reading(page, prefix, on_error, repair, settings, options, events)
-        return PayloadStream(reading, events, previews=previews)
+        session = self._session(page, prefix, on_error, repair, settings, options, events)
+        return PayloadStream(session, events, previews=previews)
 
     def stream(self, chunks: Iterable[str | bytes], page: str | None = None, **how: Any) -> Iterator[Event]:
         """Read a response that arrives in chunks; see `parser` for the rest. The last event is `Done`."""
@@ -183,7 +183,7 @@ class PayloadRegistry:
         for event in parser.close():
             yield event
 
-    def _reading(
+    def _session(
         self,
         page: str | None,
         prefix: str | None,
@@ -192,10 +192,10 @@ class PayloadRegistry:
         settings: Settings | None,
         options: Options,
         events: list[Event] | None,
-    ) -> PayloadReading:
+    ) -> PayloadSession:
         known = self.page(page)
         markers: tuple[Marker, ...] = markers_of((*known.types, *known.elsewhere))
-        return PayloadReading(known, markers, options, prefix, on_error, repair, settings, events)
+        return PayloadSession(known, markers, options, prefix, on_error, repair, settings, events)
 
     # teaching
 

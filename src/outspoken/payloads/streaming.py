@@ -19,7 +19,7 @@ from outspoken.results.replies import Reply
 
 from .builder import partial_json
 from .finishing import Finisher
-from .reading import PayloadReading
+from .session import PayloadSession
 
 #: The first preview comes with the opening bracket. Another one is made when so much more has come: at least so many
 #: characters, and this share of what there is. So what all previews of a payload cost together is a multiple of its
@@ -34,10 +34,10 @@ class PayloadStream:
     of the reply. With `previews`, `PayloadPreview` shows payloads while they come. The reply is then in `reply`.
     """
 
-    def __init__(self, reading: PayloadReading, events: list[Event], *, previews: bool = False) -> None:
-        self._reading, self._read, self._previews = reading, events, previews
-        self._finisher = Finisher(reading.judge)
-        self._holds = reading.options.suggestions_with_proposal == "drop"
+    def __init__(self, session: PayloadSession, events: list[Event], *, previews: bool = False) -> None:
+        self._session, self._events, self._previews = session, events, previews
+        self._finisher = Finisher(session.judge)
+        self._holds = session.options.suggestions_with_proposal == "drop"
         self._held: list[Event] = []
         self._seen = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -49,7 +49,7 @@ class PayloadStream:
             raise StreamClosedError("the stream was closed; make a new one for the next response")
         text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
         if text:
-            self._try(lambda: self._reading.feed(text))
+            self._try(lambda: self._session.feed(text))
         return [*self._drain(), *self._preview()]
 
     def close(self) -> list[Event]:
@@ -66,7 +66,7 @@ class PayloadStream:
             return []
         rest = self._decoder.decode(b"", final=True)
         if rest:
-            self._try(lambda: self._reading.feed(rest))
+            self._try(lambda: self._session.feed(rest))
         self._try(lambda: self._close(reason))
         events = self._drain()
         dropped = self._finisher.end()
@@ -75,7 +75,7 @@ class PayloadStream:
         return [*events, *kept, Done(self.reply)]
 
     def _close(self, reason: str | None) -> None:
-        self.reply = self._reading.close(reason)
+        self.reply = self._session.close(reason)
 
     def _try(self, read: Any) -> None:
         try:
@@ -87,7 +87,7 @@ class PayloadStream:
     def _drain(self) -> list[Event]:
         """What was read since the last time, as the registry has it."""
         made: list[Event] = []
-        for event in self._read:
+        for event in self._events:
             if isinstance(event, TextDelta):
                 self._say(self._finisher.text(event.text), made)
             elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
@@ -96,7 +96,7 @@ class PayloadStream:
                 if isinstance(event, ReasoningDelta):
                     self._finisher.message.cut()
                 made.append(event)
-        self._read.clear()
+        self._events.clear()
         return made
 
     def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[Event]) -> None:
@@ -106,7 +106,7 @@ class PayloadStream:
         made += [PayloadUnfinished(one) for one in finisher.unfinished[lost:]]
         self._say(text, made)
         if payload is not None:
-            is_held = self._holds and payload.type in self._reading.page.beside
+            is_held = self._holds and payload.type in self._session.page.beside
             (self._held if is_held else made).append(PayloadParsed(payload))
 
     def _say(self, text: str, made: list[Event]) -> None:
@@ -115,14 +115,14 @@ class PayloadStream:
 
     def _preview(self) -> list[Event]:
         """What there is of the payload that is being read, if enough has come since the last time."""
-        begun = self._reading.begun() if self._previews else None
+        begun = self._session.begun() if self._previews else None
         if begun is None:
             return []
         marker, start, end = begun
-        type_ = self._reading.page.of(marker)
+        type_ = self._session.page.of(marker)
         length = end - start
         if type_ is None or not self._finisher.has_place(type_) or (self._seen and length < self._seen + _MORE):
             return []
         self._seen = length + length // _SHARE
-        text = self._reading.judge.read(start, end)
-        return [PayloadPreview(type_.name, partial_json(text, self._reading.settings))]
+        text = self._session.judge.read(start, end)
+        return [PayloadPreview(type_.name, partial_json(text, self._session.settings))]

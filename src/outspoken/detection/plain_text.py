@@ -1,0 +1,148 @@
+"""Plain text between segments, while the format is open: it ends at the opening marker of any format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken.engine.policy import ParserPolicy
+from outspoken.engine.single_steps import SingleSteps
+from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
+from outspoken.grammar import matchers, registry
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.patterns import prefilter
+from outspoken.patterns.prefix_index import PrefixIndex
+from outspoken.semantics.handlers import HANDLERS
+
+from .opener_index import PLAIN, opening_markers
+
+
+class OpenerMatch:
+    """An opening marker that was found at `start()`, with its `number` in the opener index.
+
+    As a match it has a group behind those of plain text's own markers.
+    """
+
+    __slots__ = ("_start", "lastindex", "number")
+    partial = False
+
+    def __init__(self, start: int, number: int, own_groups: int) -> None:
+        self.lastindex, self.number, self._start = own_groups + number, number, start
+
+    def start(self) -> int:
+        """Where it stands."""
+        return self._start
+
+
+class _OpenMarkers(matchers.OpenMarkers):
+    """The markers of all formats that may be open. They are many: only those that may begin at a place are asked."""
+
+    __slots__ = ("_begins", "_index", "_ranks")
+
+    def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Prefilter | None, ranks: dict[int, int]) -> None:
+        super().__init__(found)
+        self._begins, self._ranks = begins, ranks
+        self._index = PrefixIndex([pattern.pattern for pattern, _ in found])
+
+    def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
+        """See `OpenMarkers`."""
+        rank = self._ranks[group]
+        if self._begins is None:
+            return super().find_open(buffer, at, start, rank)
+        while 0 <= (at := self._begins(buffer, at)) <= start:
+            for pattern, own in [self.found[i] for i in self._index.groups[self._index.at(buffer, at)]]:
+                if at < start or own < rank:
+                    found = pattern.match(buffer, at, partial=True)
+                    if found is not None and found.partial:
+                        return at
+            at += 1
+        return None
+
+
+class OpenerMatcher:
+    """The matcher of plain text that also stops at every opening marker of every format."""
+
+    def __init__(self, which: str, lenient: bool, edition: int) -> None:
+        self._openers = openers = opening_markers(lenient, edition)
+        automaton = registry.automaton(PLAIN, lenient=lenient)
+        self._own = own = matchers.matcher_of(automaton.top_level, which, HANDLERS)
+        partial = which == "find partial"
+        #: finds where a marker may begin; None if it may begin anywhere
+        self.begins = openers.may_begin if partial else openers.begins
+        self.branches = own.branches
+        self._groups = max(own.branches, default=0)
+        self.open_markers = self._all_open_markers(own.open_markers) if partial else None
+
+    def _all_open_markers(self, own: matchers.OpenMarkers | None) -> matchers.OpenMarkers:
+        import regex
+
+        known = self._openers.terminals
+        found = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.may_stay_open]
+        found += [(pattern, len(known) + group) for pattern, group in (own.found if own else [])]
+        ranks = {group: len(known) + group for group in range(1, self._groups + 1)}
+        ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
+        return _OpenMarkers(found, self.begins, ranks)
+
+    def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
+        """The next marker: a match of plain text's own, or an `OpenerMatch`."""
+        place = self._openers.place(text, pos, partial=partial)
+        if place is None:
+            return None
+        start, number, _, match = place
+        if number > len(self._openers.terminals):
+            return self._own.match(text, start, partial=True) if partial else self._own.match(text, start)
+        return OpenerMatch(start, number, self._groups) if number else match
+
+
+@registry.cached
+def opener_matcher(which: str, lenient: bool, edition: int) -> OpenerMatcher:
+    """The matcher of plain text in an edition of the formats; see `matcher_of` for `which`."""
+    return OpenerMatcher(which, lenient, edition)
+
+
+class PlainTextPolicy(ParserPolicy):
+    """Stops the parser of plain text at the opening marker of any format.
+
+    The marker is then `found`. At the offset `no_opener_at`, no format reads a segment: a marker there is text, or
+    plain text's own.
+    """
+
+    stops_at_text = True
+
+    def __init__(self, *, lenient: bool, edition: int) -> None:
+        self._lenient, self._edition = lenient, edition
+        self.found: OpenerMatch | None = None
+        self.no_opener_at: int | None = None
+
+    def take_found(self) -> OpenerMatch | None:
+        """The opening marker at which the parser stopped, once."""
+        found, self.found = self.found, None
+        return found
+
+    def plain_text_step(self, text: TextBuffer, which: str) -> Any:
+        """Plain text ends at the markers of all formats."""
+        if self.no_opener_at == text.base + max(text.scan, text.pos):
+            return None
+        return opener_matcher("find whole" if which == "find long" else which, self._lenient, self._edition)
+
+    def is_plain_text(self, text: TextBuffer, chunk: str) -> bool:
+        """Markers of other formats may depend on the characters before them."""
+        begins = opener_matcher("find partial", self._lenient, self._edition).begins
+        before = text.text[-LOOKBEHIND:]
+        return begins is not None and begins(before + chunk, len(before)) < 0
+
+    def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> None:
+        """Pass over an opening marker that no format reads, unless it is plain text's own."""
+        text = steps.text
+        at = max(text.scan, text.pos)
+        if free.target is not steps.automaton.top_level or self.no_opener_at != text.base + at:
+            return
+        step = matchers.matcher_of(free.target, "find whole" if final else "find partial", HANDLERS)
+        match = step.match(text.text, at) if final else step.match(text.text, at, partial=True)
+        if match is None:
+            text.scan = at + 1
+            self.no_opener_at = None
+
+    def foreign_opener(self, steps: SingleSteps, match: Any, *, final: bool) -> bool:
+        """Stop here: formats are tried from this marker on."""
+        self.found = match
+        return False

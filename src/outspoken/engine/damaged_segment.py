@@ -1,0 +1,90 @@
+"""A segment that the grammar refuses: where it begins, whether it may be a call, and where it ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken.grammar.automaton import Automaton, Config
+from outspoken.recovery.marker_lexer import coarse
+from outspoken.recovery.sync_points import Resync, resync
+from outspoken.semantics.open_node import OpenNode
+
+from .text_buffer import TextBuffer
+
+#: How far behind the refused place a marker must stand for the text to be more than prose.
+_NEAR = 120
+
+
+class DamagedSegment:
+    """A segment that is held until its end because the grammar refuses a part of it.
+
+    It begins at the offset `start` in the configuration `outer`, and was refused at the offset `refused_at`. `call` is
+    the call in it that was announced, if one was. `may_be_call` is None as long as that is not known. A segment is
+    `from_bracket` if a bracket is all that opened it. `sync` finds its end; if the opening marker of the segment is
+    missing (`lacks_opener`), the next one may be missing, too.
+    """
+
+    __slots__ = ("call", "from_bracket", "may_be_call", "outer", "refused_at", "start", "sync")
+
+    def __init__(
+        self,
+        start: int,
+        outer: Config,
+        call: OpenNode | None,
+        refused_at: int,
+        may_be_call: bool | None,
+        *,
+        lacks_opener: bool = False,
+        from_bracket: bool = False,
+        sync: Resync | None = None,
+    ) -> None:
+        self.start, self.outer, self.call, self.refused_at = start, outer, call, refused_at
+        self.may_be_call, self.from_bracket = may_be_call, from_bracket
+        self.sync = sync or resync(outer.automaton, outer, lacks_opener)
+
+
+def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:
+    """Does a marker of the format stand near the refused place? None if that is not known yet."""
+    start = damage.refused_at - text.base
+    end = start + _NEAR
+    markers = coarse(automaton)
+    if damage.from_bracket:
+        there = markers.says_call.search(text.slice(damage.start, text.base + end)) is not None
+        return True if there else False if final or len(text.text) > end else None
+    if markers.has_json:
+        first = text.text[start : start + 1]
+        if first and first in "{[\"'":
+            return True
+    match = markers.find.search(text.text, start)
+    if match is not None and match.start() <= end:
+        return True if final or match.end() < len(text.text) else None
+    return False if final or len(text.text) > end + _NEAR else None
+
+
+def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> Any:
+    """The marker at which a damaged segment ends. None if it has not come yet; `text.pos` is then moved on."""
+    buffer, pos, sync = text.text, text.pos, damage.sync
+    if final:
+        match = sync.find(buffer, pos)
+        while match is not None and _is_quoted(match, sync, automaton, buffer):
+            match = sync.find(buffer, match.end())
+        return match
+    match = sync.find_partial(buffer, pos, partial=True)
+    held = None if match is None else match.start()
+    if match is not None and not match.partial:
+        held = sync.open_markers.find_open(buffer, pos, match.start(), match.lastindex)
+        if held is None and match.end() == len(buffer):
+            held = match.start()  # it may grow, or be in a string
+        elif held is None and _is_quoted(match, sync, automaton, buffer):
+            text.pos = match.end()
+            return find_end(damage, automaton, text, final=final)
+    if match is None or held is not None:
+        text.pos = len(buffer) if held is None else held
+        return None
+    return match
+
+
+def _is_quoted(match: Any, sync: Resync, automaton: Automaton, buffer: str) -> bool:
+    """Does a quote follow a closing marker? Then the marker is part of a string with unescaped quotes."""
+    inside = sync.places[match.lastindex][1]
+    return inside and coarse(automaton).has_json and buffer[match.end() : match.end() + 1] in ('"', "'")

@@ -1,0 +1,310 @@
+"""Single steps: markers, free text and embedded values are read one by one, also where more text may come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from outspoken.grammar import matchers
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.json.scanner import NotJsonError
+from outspoken.notations.interface import notation_of
+from outspoken.semantics.builder import Builder
+from outspoken.semantics.embedded_value import EmbeddedValue
+from outspoken.semantics.handlers import FREE, HANDLERS, Place
+
+from .batched_matching import LONG, schema_of
+from .budget import RecoveryBudget
+from .operations import carry_out, follow
+from .policy import ParserPolicy
+from .state import ParserState
+from .text_buffer import BLANK, BLANKS, TextBuffer
+
+if TYPE_CHECKING:
+    from .recovery_driver import RecoveryDriver
+
+#: How free text is searched that may lack its closing marker.
+_WATCH = {"find whole": "find_checked whole", "find long": "find_checked long", "find partial": "find_checked partial"}
+
+
+class SingleSteps:
+    """Reads one marker, free text or embedded value at a time.
+
+    The methods that read return whether there is more to read. `final` says that the text is complete; otherwise, what
+    may still become another marker is held back.
+    """
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        builder: Builder,
+        text: TextBuffer,
+        state: ParserState,
+        policy: ParserPolicy,
+        budget: RecoveryBudget,
+    ) -> None:
+        self.automaton, self.builder, self.text, self.state = automaton, builder, text, state
+        self.policy, self.budget = policy, budget
+        self.max_depth = builder.context.settings.max_depth
+        self._recovery: RecoveryDriver | None = None
+
+    @property
+    def recovery(self) -> RecoveryDriver:
+        """What reads damaged segments."""
+        if self._recovery is None:
+            self._recovery = self._make_recovery()
+        return self._recovery
+
+    def _make_recovery(self) -> RecoveryDriver:
+        from .recovery_driver import RecoveryDriver
+
+        return RecoveryDriver(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+
+    # free text
+
+    def read_text(self, config: Config, free: Transition, *, final: bool) -> bool:
+        """Read free text, or a marker that may stand only in place of it."""
+        if config.leading_markers and self.state.is_fresh:
+            going = self._marker(config, "leading", final=final)
+            if going is not None:
+                return going
+        decided = self.policy.enter_free_text(self, config, free, final=final)
+        return self._free_text(config, free, final=final) if decided is None else decided
+
+    def _free_text(self, config: Config, free: Transition, *, final: bool) -> bool:
+        """Read free text up to the next marker."""
+        state, text = self.state, self.text
+        buffer, at = text.text, max(text.scan, text.pos)
+        role = free.terminal.short
+        if state.is_fresh:
+            self._start_text(role)
+        which = ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial"
+        step = self.text_step(free, which)
+        match = step.find(buffer, at) if final else step.find(buffer, at, partial=True)
+        if match is None:
+            return self._no_marker(free, role, final=final)
+        start = match.start()
+        held = not final and match.partial
+        if not final and not held and step.open_markers:
+            earlier = step.open_markers.find_open(buffer, at, start, match.lastindex)
+            start, held = (start, False) if earlier is None else (earlier, True)
+        branch = None if held else step.branches.get(match.lastindex)
+        if branch is not None and branch.missing_closer is not None:
+            return self._missing_closer(role, match, branch.missing_closer.kind)
+        if branch is None or (branch.grows and not final and match.end() == len(buffer)):
+            if state.missing_closer_at is None:
+                self.pass_on_text(role, start, closed=False, final=False)
+            text.scan = start
+            return branch is None and not held and self.policy.foreign_opener(self, match, final=final)
+        state.missing_closer_at = None
+        if start > text.pos or role not in state.trims:
+            self.pass_on_text(role, start, closed=True, final=False)
+        self.shift_text(free, start)
+        if config is self.automaton.top_level or config is self.automaton.start:
+            state.opener_at = text.base + start
+        self.follow(branch, match)
+        return True
+
+    def _start_text(self, role: str) -> None:
+        """Free text begins."""
+        state = self.state
+        state.is_fresh = False
+        trims = state.trims
+        if role == "TEXT":
+            self.builder.output.consumed = self.text.offset
+            trims = state.leading_trims
+        state.skips_blank = (
+            state.after_marker and role in trims and not (role == "TEXT" and self.builder.output.after_text)
+        )
+
+    def _no_marker(self, free: Transition, role: str, *, final: bool) -> bool:
+        """There is no marker in the rest of free text, as far as it has come."""
+        state, text = self.state, self.text
+        text.scan = len(text.text)
+        if state.missing_closer_at is not None:
+            return final and self.recovery.refuse(state.missing_closer_at - text.base)
+        self.pass_on_text(role, len(text.text), closed=False, final=final)
+        if final:
+            text.pos = len(text.text)
+            if free.target.end_operations() is not None:
+                self.shift_text(free, text.pos)
+        return False
+
+    def _missing_closer(self, role: str, match: Any, kind: str) -> bool:
+        """A value seems to lack its closing marker, which may still come, but not behind another call."""
+        state, text = self.state, self.text
+        if kind == "argument" and not self.builder.calls.accepts(match[match.lastindex - 1]):
+            text.scan = match.end()
+            return True
+        if state.missing_closer_at is None:
+            self.pass_on_text(role, match.start(), closed=False, final=False)
+            state.missing_closer_at = text.offset
+        if kind != "end":
+            return self.recovery.refuse(state.missing_closer_at - text.base)
+        text.scan = match.end()
+        return True
+
+    def text_step(self, free: Transition, which: str) -> Any:
+        """What finds the end of free text; see `matchers.matcher_of` for `which`."""
+        if free.target is self.automaton.top_level:
+            step = self.policy.plain_text_step(self.text, which)
+            if step is not None:
+                return step
+        if free.terminal.short == "ARG_VALUE" and free.target.missing_closers:
+            which = _WATCH[which]
+        return matchers.matcher_of(free.target, which, HANDLERS)
+
+    def shift_text(self, free: Transition, at: int) -> None:
+        """Shift the free text that ends at a position."""
+        self.state.is_fresh = True
+        self.state.config = free.target
+        if free.terminal.short == "ARG_VALUE":
+            self.builder.calls.end_value()
+        if free.before or free.after:
+            carry_out(self.builder, free, Place(at, at), self.text.base)
+
+    def pass_on_text(self, role: str, end: int, *, closed: bool, final: bool) -> None:
+        """Pass on free text up to a position, without the white space of markers."""
+        state, text = self.state, self.text
+        buffer, start = text.text, text.pos
+        if state.skips_blank:
+            start = BLANKS.match(buffer, start, end).end()
+            if start == end:
+                text.pos = end
+                return
+            state.skips_blank = False
+        stop = end
+        if role in state.trims and (not final or role == "ARG_VALUE"):
+            stop = start + len(buffer[start:end].rstrip(BLANK))
+        if stop > start:
+            FREE[role](self.builder, buffer[start:stop], text.base + start, text.base + stop)
+        text.pos = end if closed else stop
+
+    def follow(self, branch: matchers.Branch, match: Any) -> None:
+        """Follow a branch whose markers were matched."""
+        follow(self.builder, self.text, self.state, branch, match)
+
+    # markers
+
+    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
+        """The step of a configuration, and its match at the position."""
+        text = self.text
+        if final:
+            step = matchers.matcher_of(config, f"{when} whole", HANDLERS)
+            return step, step.match(text.text, text.pos)
+        step = matchers.matcher_of(config, f"{when} partial", HANDLERS)
+        return step, step.match(text.text, text.pos, partial=True)
+
+    def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
+        """Read the marker that stands here (True). It may still come (False), or there is none (None)."""
+        buffer, pos = self.text.text, self.text.pos
+        step, match = self._match_marker(config, when, final=final)
+        if match is None:
+            return None
+        if not final and match.partial:
+            return False
+        branch = step.branches[match.lastindex]
+        if not final:
+            if branch.grows and match.end() == len(buffer):
+                return False
+            at = self.skip_blank(pos)
+            if step.open_markers and step.open_markers.find_open(buffer, at, at, match.lastindex) is not None:
+                return False
+        self.follow(branch, match)
+        return True
+
+    def skip_blank(self, pos: int) -> int:
+        """The position behind the white space that may stand between tokens."""
+        return BLANKS.match(self.text.text, pos).end() if self.automaton.tables.ignore else pos
+
+    def read_marker_or_value(self, config: Config, *, final: bool) -> bool:
+        """Read the next marker or embedded value."""
+        if config.markers:
+            going = self._marker(config, "match", final=final)
+            if going is not None:
+                return going
+        text = self.text
+        text.pos = pos = self.skip_blank(text.pos)
+        if pos == len(text.text):
+            return False
+        for transition in config.embedded:
+            notation = notation_of(transition.terminal)
+            if notation.may_begin(text.text[pos]):
+                return self._begin_embedded(transition, notation, final=final)
+        if final and self._ends_in_marker(config, pos):
+            return False
+        return self.recovery.refuse(pos)
+
+    def _ends_in_marker(self, config: Config, pos: int) -> bool:
+        """Does the text end inside a marker?"""
+        if not config.markers:
+            return False
+        match = matchers.matcher_of(config, "match partial", HANDLERS).match(self.text.text, pos, partial=True)
+        return match is not None and match.partial
+
+    # embedded values
+
+    def _begin_embedded(self, transition: Transition, notation: Any, *, final: bool) -> bool:
+        """Read an embedded value that begins here, or its beginning."""
+        builder, text, depth = self.builder, self.text, self.max_depth
+        schema = schema_of(self.builder, transition, notation)
+        found = notation.read_at(text.text, text.pos, depth, final, schema)
+        if found is not None:
+            builder.state.last_value, end, builder.state.last_text = found
+            self.shift_embedded(transition, text.pos, end)
+            return True
+        embedded = EmbeddedValue(transition, notation.scanner(depth, schema), text.offset)
+        self.state.embedded = embedded
+        if transition.role == "argument":
+            builder.answers.begin_value(embedded)
+        return True
+
+    def send_typed(self, embedded: EmbeddedValue, piece: str) -> None:
+        """Pass on a piece of the text that an action types."""
+        if self.is_typed(embedded):
+            self.builder.actions.add_text(piece, quoted=True)
+
+    def is_typed(self, embedded: EmbeddedValue) -> bool:
+        """Is an embedded value the text that an action types?"""
+        nodes = self.builder.nodes
+        return embedded.step.role == "argument" and bool(nodes) and nodes[-1].partial_text is not None
+
+    def continue_embedded(self, embedded: EmbeddedValue, *, final: bool) -> bool:
+        """Read on in an embedded value."""
+        transition, scanner, state, text = embedded.step, embedded.scanner, self.state, self.text
+        end, done = scanner.feed(text.text, text.pos)
+        if end > text.pos:
+            piece = text.text[text.pos : end]
+            embedded.pieces.append(piece)
+            self.send_typed(embedded, piece)
+        if transition.role == "arguments" and (end > text.pos or scanner.transcodes):
+            certain = embedded.certain()
+            if certain:
+                self.builder.calls.add_arguments_text(certain)
+        text.pos = end
+        if scanner.broken:
+            state.embedded = None
+            if transition.role in ("arguments", "argument"):
+                return self.recovery.refuse(end, inside=True)
+            return self.recovery.refuse(embedded.begun - text.base, end, inside=True)
+        if not done and not (final and scanner.finish()):
+            return False
+        return self._end_embedded(embedded)
+
+    def _end_embedded(self, embedded: EmbeddedValue) -> bool:
+        """An embedded value has ended."""
+        transition, text, builder, scanner = embedded.step, self.text, self.builder, embedded.scanner
+        self.state.embedded = None
+        try:
+            found = notation_of(transition.terminal).result(scanner, "".join(embedded.pieces), self.max_depth)
+        except NotJsonError:
+            begun = text.pos if scanner.allow_controls else embedded.begun - text.base  # what was sent of it stands
+            return self.recovery.refuse(begun, text.pos, inside=True)
+        builder.state.last_value, builder.state.last_text = found
+        self.shift_embedded(transition, embedded.begun - text.base, text.pos)
+        return True
+
+    def shift_embedded(self, transition: Transition, start: int, end: int) -> None:
+        """Shift an embedded value that stands between two positions."""
+        carry_out(self.builder, transition, Place(start, end), self.text.base)
+        self.state.config = transition.target
+        self.text.pos = end

@@ -1,0 +1,116 @@
+"""The window on the text of a response: the part that is still needed, and its place in the whole."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+#: How many characters stay to the left of the reading position, for patterns that look behind.
+LOOKBEHIND = 32
+
+BLANK = " \t\r\n\f"
+#: White space, or none: always matches.
+BLANKS: Any = re.compile(r"[ \t\r\n\f]*")
+
+
+class TextBuffer:
+    """A window on a text that arrives in chunks.
+
+    `pos` is the reading position in `text`, whose first character has the offset `base` in the response. Free text is
+    searched from `scan` on: no marker begins before it. `length` is the length of the response so far, and `origin` the
+    offset of its first chunk. The prompt prefix has negative offsets.
+    """
+
+    base: int
+    pos: int
+    scan: int
+    length: int
+    origin: int
+    text: str
+    chunks: list[str]
+    __slots__ = ("base", "chunks", "length", "origin", "pos", "scan", "text")
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = self.length = self.origin = base
+        self.pos = self.scan = 0
+        self.text = ""
+        self.chunks = []
+
+    @classmethod
+    def starting_at(cls, offset: int, before: str) -> TextBuffer:
+        """A buffer for the text from an offset on, with the characters that stand before it."""
+        made = cls(offset - len(before))
+        made.text, made.chunks = before, [before]
+        made.pos, made.length = len(before), offset
+        return made
+
+    def copy(self) -> TextBuffer:
+        """An independent buffer at the same place."""
+        made = TextBuffer()
+        made.continue_from(self)
+        return made
+
+    def continue_from(self, other: TextBuffer) -> None:
+        """Take the place of another buffer, with all of its text."""
+        self.text, self.chunks = other.text, other.chunks[:]
+        self.base, self.pos, self.scan = other.base, other.pos, other.scan
+        self.length, self.origin = other.length, other.origin
+
+    @property
+    def offset(self) -> int:
+        """The offset of the reading position."""
+        return self.base + self.pos
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last character in the window."""
+        return self.base + len(self.text)
+
+    def append(self, chunk: str) -> None:
+        """Add a chunk that is to be read."""
+        gone = max(self.pos - LOOKBEHIND, 0)
+        self.text = self.text[gone:] + chunk
+        self.base += gone
+        self.pos -= gone
+        self.scan = max(self.scan - gone, 0)
+        self.chunks.append(chunk)
+        self.length += len(chunk)
+
+    def append_read(self, chunk: str) -> int:
+        """Add a chunk that is read already, and return its offset."""
+        self.text = text = self.text[-LOOKBEHIND:] + chunk
+        self.chunks.append(chunk)
+        start = self.length
+        self.length = length = start + len(chunk)
+        self.pos = self.scan = pos = len(text)
+        self.base = length - pos
+        return start
+
+    def append_unseen(self, chunk: str) -> None:
+        """Add a chunk outside of the window; `rewind` brings it in."""
+        self.chunks.append(chunk)
+        self.length += len(chunk)
+
+    def slice(self, start: int, end: int) -> str:
+        """The text between two offsets."""
+        if start >= self.base:
+            return self.text[start - self.base : end - self.base]
+        return self.tail(start)[: end - start]
+
+    def tail(self, start: int) -> str:
+        """The text from an offset on, as far as it has come."""
+        parts: list[str] = []
+        at = self.length
+        for chunk in reversed(self.chunks):
+            parts.append(chunk)
+            at -= len(chunk)
+            if at <= start:
+                break
+        return "".join(reversed(parts))[start - at :]
+
+    def rewind(self, offset: int) -> None:
+        """Continue to read at an earlier offset, with all chunks in the window."""
+        if offset < self.base or self.base + len(self.text) != self.length:
+            self.text = self.tail(max(offset - LOOKBEHIND, self.origin))
+            self.base = self.length - len(self.text)
+        self.pos = self.scan = offset - self.base

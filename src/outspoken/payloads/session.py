@@ -1,0 +1,83 @@
+"""A session that reads a response with a registry's payloads, and its reply."""
+
+from __future__ import annotations
+
+from outspoken.engine.parser import Parser
+from outspoken.grammar.automaton import Automaton
+from outspoken.parsing.session import OnError, Session
+from outspoken.results.construct import construct
+from outspoken.results.edits import RepairLimit
+from outspoken.results.events import Event
+from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.replies import STATUSES, Payload, Reply
+from outspoken.results.settings import Settings
+
+from .builder import PayloadBuilder
+from .finishing import Finisher, Judge, chosen
+from .grammar import FORMAT, Marker, automaton_of, named
+from .options import Options
+from .page import Page
+from .policy import PayloadPolicy
+from .replies import PayloadReply
+from .segments import finished_segments
+
+
+class PayloadSession(Session):
+    """Reads one response with the payloads of a page."""
+
+    builder_type = PayloadBuilder
+    _builder: PayloadBuilder
+
+    def __init__(
+        self,
+        page: Page,
+        markers: tuple[Marker, ...],
+        options: Options,
+        prefix: str | None,
+        on_error: OnError,
+        repair: RepairLimit | None,
+        settings: Settings | None,
+        events: list[Event] | None,
+    ) -> None:
+        self.page, self._markers, self.options = page, markers, options
+        self.blocks: tuple[tuple[int, int], ...] = ()
+        self.policy = PayloadPolicy(named(markers))
+        super().__init__(FORMAT, None, prefix, on_error, repair, settings, events)
+        self._builder.page = page
+        self.judge = Judge(page, options, self._text.slice)
+
+    def resolve_format(self, format: str) -> str:
+        """There is one grammar, and it has no name in the registry of formats."""
+        return format
+
+    def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
+        """The automaton of the page's markers."""
+        return automaton_of(self._markers, lenient=lenient, in_code=self.options.markers_in_fences)
+
+    def begun(self) -> tuple[str, int, int] | None:
+        """The marker of the payload that is being read, and the offsets between which there is JSON of it so far."""
+        node = self._builder.open_payload()
+        embedded = self._reader.state.embedded if isinstance(self._reader, Parser) else None
+        if node is None or embedded is None:
+            return None
+        return self._builder.header.payload(node.name or ""), embedded.begun, self._text.length
+
+    def _reply(self, raw: str) -> Reply:
+        """The reply, with the payloads that stand and the message without them."""
+        read = super()._reply(raw)
+        self.judge.raw = raw
+        first = None
+        if self.options.precedence == "registration":
+            first = chosen(self.judge, [s for s in read.segments if isinstance(s, Payload)])
+        finisher = Finisher(self.judge, first)
+        segments = finished_segments(read.segments, finisher)
+        notes = place_diagnostics(sorted(finisher.notes, key=lambda note: note.span), raw)
+        values = dict(read)
+        values["segments"] = segments
+        values["diagnostics"] = sorted([*read.diagnostics, *notes], key=lambda one: one.span)
+        statuses = [read.status, *[one.status for one in finisher.unfinished]]
+        values["status"] = max(statuses, key=STATUSES.index)
+        values["page"], values["beside"] = self.page.name, self.page.beside
+        values["unfinished_payloads"], values["extra_payloads"] = finisher.unfinished, finisher.extra
+        values["blocks"] = self.blocks
+        return construct(PayloadReply, values)
