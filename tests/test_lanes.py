@@ -12,7 +12,7 @@ from outspoken import parse
 from outspoken.fast_path import detection, reader
 from outspoken.fast_path.reader import Lane
 from outspoken.grammar import registry
-from outspoken.parsing.session import Reading
+from outspoken.parsing.session import Session
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
@@ -34,7 +34,7 @@ def _made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[r
 
 def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
     """What the machine reads."""
-    return Reading(format_, tools, prefix, "keep", None, None, None).read(text)
+    return Session(format_, tools, prefix, "keep", None, None, None).read(text)
 
 
 def lane(format_: str) -> Lane:

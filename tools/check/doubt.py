@@ -8,10 +8,9 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from outspoken import Reply, Segment
-from outspoken.engine.parser import Machine
-from outspoken.parsing.session import Reading
+from outspoken.engine.policy import ParserPolicy
+from outspoken.parsing.session import Session
 from outspoken.recovery.path import Way
-from outspoken.recovery.sync_points import Damage
 
 from .corpus import Read
 from .finding import Finding, parts_at
@@ -28,27 +27,24 @@ class Doubt(NamedTuple):
     other: str
 
 
-class _Turned(Machine):
-    """A machine that takes the last of several ways that cost the same."""
+class _LastOfEqual(ParserPolicy):
+    """Of several recovery paths that cost the same, takes the last."""
 
     ties = -1
 
 
-class _TurnedReading(Reading):
-    machine = _Turned
+class _Watching(ParserPolicy):
+    """Notes what recovery was not sure of."""
 
+    def __init__(self) -> None:
+        self.doubts: list[Doubt] = []
 
-class _Watching(Machine):
-    """A machine that notes what its recovery was not sure of."""
-
-    doubts: list[Doubt]
-
-    def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
-        for number, step in enumerate(way.steps):
+    def recovered(self, path: Way, *, accepted: bool) -> None:
+        """A recovery path was found."""
+        for number, step in enumerate(path.steps):
             if step.ambiguous:
-                text, stop = _value_from(way, number)
+                text, stop = _value_from(path, number)
                 self.doubts.append(Doubt((step.start, stop), *_parted(text, step.ambiguous)))
-        return super()._carry_out(way, damage, end, closed=closed)
 
 
 def _value_from(way: Way, number: int) -> tuple[str, int]:
@@ -81,28 +77,22 @@ def _respelled(text: str) -> str:
 
 def doubts(one: Read) -> list[Doubt]:
     """What recovery is not sure of in a case."""
-    found: list[Doubt] = []
-
-    class Watching(_Watching):
-        doubts = found
-
-    class WatchedReading(Reading):
-        machine = Watching
-
-    read_by(WatchedReading, one)
-    return found
+    watching = _Watching()
+    read_by(watching, one)
+    return watching.doubts
 
 
-def read_by(reading: type[Reading], one: Read) -> Reply:
-    """A case, as another kind of reading reads it."""
+def read_by(policy: ParserPolicy, one: Read) -> Reply:
+    """A case, as a parser with a policy reads it."""
     options = one.case.options
-    made = reading(one.case.format, options.get("tools"), options.get("prefix", ""), "keep", None, None, None)
-    return made.read(one.case.text)
+    prefix = options.get("prefix", "")
+    session = Session(one.case.format, options.get("tools"), prefix, "keep", None, None, None, policy)
+    return session.read(one.case.text)
 
 
 def turned(one: Read) -> tuple[Segment, Segment] | None:
     """The first segment that is another one where of ways of equal cost the last is taken, with that other one."""
-    other = read_by(_TurnedReading, one)
+    other = read_by(_LastOfEqual(), one)
     pairs = zip_longest(_plain(one.reply), _plain(other))
     return next(((mine, theirs) for mine, theirs in pairs if mine and theirs and _says(mine) != _says(theirs)), None)
 

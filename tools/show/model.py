@@ -16,7 +16,7 @@ from outspoken.results.snippet import visible
 
 from .configs import Configs, Expected, ShownConfig
 from .refusals import refusals
-from .trace import Span, Step, Traced, TracedReading
+from .trace import Span, Step, TracedSession
 from .tree import Node, tree
 
 #: What each operation of a transition is called.
@@ -152,13 +152,13 @@ def show(text: str, source: str, asked: str, *, tools: Any = None, prefix: str =
     reply = recorder.read(replace_surrogates(text), size)
     whole = parse(text, asked, tools=tools, prefix=prefix)
     shown = Shown(source, asked, replace_surrogates(prefix), reply, size)
-    tracer, configs = recorder.tracer, Configs()
-    shown.steps = list(_steps(tracer.log, shown, configs))
+    trace, configs = recorder.session.trace, Configs()
+    shown.steps = list(_steps(trace.log, shown, configs))
     shown.tokens = [step for step in shown.steps if step.number >= 0]
-    shown.tree = tree(tracer.tokens())
+    shown.tree = tree(trace.tokens())
     shown.rules = dict(_rules(shown.tree, ()))
     shown.segments = [ShownSegment(s.kind, segment_title(s), segment_value(s), *s.span) for s in reply.segments]
-    shown.refusals = refusals(tracer.log, reply)
+    shown.refusals = refusals(trace.log, reply)
     shown.moments = [look.numbered(configs) for look in recorder.looks]
     shown.configs = configs.shown
     shown.openers = [e for e in configs.shown[0].expected if shown.reply.format or asked != "auto"]
@@ -186,9 +186,8 @@ class _Recorder:
 
     def __init__(self, asked: str, tools: Any, prefix: str) -> None:
         self._new: list[Event] = []
-        self._reading = TracedReading(asked, tools, prefix, "keep", None, None, self._new)
+        self.session = TracedSession(asked, tools, prefix, "keep", None, None, self._new)
         self._sent: dict[int, int] = {}
-        self.tracer: Traced = self._reading.tracer
         self.events: list[Event] = []
         self.looks: list[_Look] = []
 
@@ -197,9 +196,9 @@ class _Recorder:
         self._look(0)
         size = size or len(text) or 1
         for start in range(0, len(text), size):
-            self._reading.feed(text[start : start + size])
+            self.session.feed(text[start : start + size])
             self._look(min(start + size, len(text)))
-        reply = self._reading.close()
+        reply = self.session.close()
         self._look(len(text), ended=True)
         return reply
 
@@ -210,13 +209,13 @@ class _Recorder:
                 self._sent[event.index] += len(event.arguments)
         self.events += self._new
         self._new.clear()
-        held = [] if ended else self.tracer.held(arrived, self._sent)
+        held = [] if ended else self.session.held(arrived, self._sent)
         spans = tuple([(max(start, 0), end) for start, end in held if end > 0])
-        self.looks.append(_Look(arrived, spans, len(self.events), self.tracer.places()))
+        self.looks.append(_Look(arrived, spans, len(self.events), self.session.places()))
 
 
 def _steps(log: list[Step], shown: Shown, configs: Configs) -> Iterator[ShownStep]:
-    """What was done, in order; tokens that stand and say something are numbered as `Traced.tokens` counts them."""
+    """What was done, in order; tokens that stand and say something are numbered as `Trace.tokens` counts them."""
     number = -1
     for step in log:
         config = configs.number(step.config)

@@ -10,20 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from outspoken.detection.candidates import Trial
+from outspoken.detection.candidates import Candidate, SegmentPolicy
 from outspoken.detection.detector import Detector
-from outspoken.engine.parser import Machine
-from outspoken.engine.text_buffer import BLANK
+from outspoken.detection.plain_text import OpenerMatch
+from outspoken.engine.damaged_segment import DamagedSegment
+from outspoken.engine.parser import Parser
+from outspoken.engine.recovery_driver import RecoveryDriver
+from outspoken.engine.single_steps import SingleSteps
+from outspoken.engine.state import ParserState
+from outspoken.engine.text_buffer import BLANK, TextBuffer
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, TOKENS
 from outspoken.notations.interface import notation_of
-from outspoken.parsing.session import Reading
+from outspoken.parsing.session import Session
 from outspoken.recovery.marker_lexer import matcher
 from outspoken.recovery.path import Taken, Way, is_missing
-from outspoken.recovery.sync_points import Damage
 from outspoken.results.edits import Edit
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
+from outspoken.semantics.open_node import OpenNode
 
 Span = tuple[int, int]
 
@@ -57,19 +63,20 @@ class Step:
     edits: tuple[Edit, ...] = ()
     withdrawn: bool = False
     cost: int = 0
-    trials: tuple[TracedTrial, ...] = ()
+    trials: tuple[TracedCandidate, ...] = ()
 
 
-class Traced(Machine):
-    """Reads one text in single steps, and keeps them in `log`."""
+class Trace:
+    """What a parser did, in `log`, and which values were read that belong to something that is not told yet."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, builder: Builder, text: TextBuffer, state: ParserState) -> None:
         self.log: list[Step] = []
-        #: the values that were read and belong to something that is not told yet
+        self.builder, self.text, self.state = builder, text, state
+        #: the offset behind the last token
+        self.end = text.offset
+        #: where free text ended, and where the arguments began that are read
+        self.free_end = self.arguments_at = -1
         self._pending: list[Span] = []
-        self._free_end = self._arguments_at = -1
-        super().__init__(*arguments, **options)
-        self._from = self.base + self.pos
 
     # what is shown
 
@@ -77,215 +84,246 @@ class Traced(Machine):
         """What was read in the end, in the order of the text."""
         return (step for step in self.log if step.kind == "read" and not step.withdrawn)
 
-    def places(self) -> list[tuple[str, Config]]:
-        """The configurations that reading is in, each with the format that is being tried, "" without trials."""
-        return [("", self.config)]
-
     def held(self, received: int, sent: dict[int, int]) -> list[Span]:
         """What of the text is in no event yet and no markup either, where so much of it was received.
 
         `sent` is how many characters of the arguments of each call were in events.
         """
         spans = [(s, e) for span in self._pending for s, e in self._untold(*span, sent)]
-        at = self.base + self.pos
-        if self._damage is not None:
-            at = self._told_of_damaged(self._damage, sent)
-        elif self._island is not None:
-            spans += self._untold(self._island.begun, at, sent)
-        elif self.config.free is not None and self.config.free.terminal.short == "ARG_VALUE" and at > self._from:
-            spans += self._untold(self._from, at, sent)
+        state, at = self.state, self.text.offset
+        if state.damage is not None:
+            at = self._told_of_damaged(state.damage, sent)
+        elif state.embedded is not None:
+            spans += self._untold(state.embedded.begun, at, sent)
+        elif state.config.free is not None and state.config.free.terminal.short == "ARG_VALUE" and at > self.end:
+            spans += self._untold(self.end, at, sent)
         return joined([*spans, (at, received)])
 
     def _untold(self, start: int, end: int, sent: dict[int, int]) -> list[Span]:
         """The part of a value that was in no event yet."""
-        frames = [f for f in self.builder.nodes if f.start <= start and f.kinds not in ("think", "code")]
-        frame = frames[-1] if frames else None
-        if frame is None:
+        nodes = [n for n in self.builder.nodes if n.start <= start and n.kinds not in ("think", "code")]
+        node = nodes[-1] if nodes else None
+        if node is None:
             return []
-        if frame.index >= 0 and self._island is not None and self._arguments_at == start:
-            return [(start + sent.get(frame.index, 0), end)]
-        unsaid = frame.key is not None and not frame.sending and start >= frame.key_start
-        return [(start, end)] if frame.index < 0 or unsaid else []
+        if node.index >= 0 and self.state.embedded is not None and self.arguments_at == start:
+            return [(start + sent.get(node.index, 0), end)]
+        unsaid = node.key is not None and not node.sending and start >= node.key_start
+        return [(start, end)] if node.index < 0 or unsaid else []
 
-    def _told_of_damaged(self, damage: Damage, sent: dict[int, int]) -> int:
+    def _told_of_damaged(self, damage: DamagedSegment, sent: dict[int, int]) -> int:
         """From where on a damaged segment is held."""
-        frame = damage.frame
-        if frame is None:
+        call = damage.call
+        if call is None:
             return damage.start
-        if frame.key is not None:
-            return damage.at if frame.sending else frame.key_start
-        if frame.sending and self._arguments_at >= frame.start:
-            return self._arguments_at + sent.get(frame.index, 0)
-        return damage.at
+        if call.key is not None:
+            return damage.refused_at if call.sending else call.key_start
+        if call.sending and self.arguments_at >= call.start:
+            return self.arguments_at + sent.get(call.index, 0)
+        return damage.refused_at
 
     # what is written down
 
-    def _note(self, kind: Kind, start: int, end: int, **more: Any) -> None:
-        self.log.append(Step(kind, start, end, self.config, **more))
+    def note(self, kind: Kind, start: int, end: int, **more: Any) -> None:
+        """Write down a step in the present configuration."""
+        self.log.append(Step(kind, start, end, self.state.config, **more))
 
-    def _shift(self, config: Config, step: Transition, start: int, end: int, **more: Any) -> None:
+    def shift(self, config: Config, step: Transition, start: int, end: int, **more: Any) -> None:
         """Write down that a transition was taken, and one before it over a marker that is missing."""
         if step.inserted:
             opener = next(t for t in config.markers if not t.inserted and t.terminal.canonical == step.inserted)
             self.log.append(Step("read", start, start, config, opener, "missing"))
             config, step = opener.target, next(t for t in opener.target.markers if t.terminal is step.terminal)
         self.log.append(Step("read", start, end, config, step, **more))
-        self._from = end
+        self.end = end
 
-    def _keep(self, before: list[Any], step: Transition, start: int, end: int) -> None:
-        """Remember a value until what it belongs to is told; `before` are the frames that were open before it."""
-        frames = self.builder.nodes
-        if not frames:
+    def keep(self, before: list[OpenNode], step: Transition, start: int, end: int) -> None:
+        """Remember a value until what it belongs to is told; `before` are the nodes that were open before it."""
+        nodes = self.builder.nodes
+        if not nodes:
             self._pending = []
             return
         if step.terminal.short in _VALUES:
             self._pending.append((start, end))
         if any(op == "end" and kind in _TELLING for op, kind in (*step.before, *step.after)):
-            ended = [f.start for f in before if f not in frames]
+            ended = [n.start for n in before if n not in nodes]
             self._pending = [span for span in self._pending if span[0] < min(ended, default=end)]
 
-    def _withdraw(self, start: int) -> None:
+    def withdraw(self, start: int) -> None:
         """What was read from an offset on will be read otherwise."""
         self._pending = [span for span in self._pending if span[0] < start]
-        self._from = start
+        self.end = start
         for step in reversed(self.log):
             if step.kind != "read" or step.withdrawn:
                 continue
             if step.start < start:
-                self._from = step.end
+                self.end = step.end
                 return
             step.withdrawn = True
 
-    # single steps
+    def follow(self, path: Way, config: Config) -> None:
+        """Write down the steps of a recovery path, each repair at the token that it changed."""
+        first = len(self.log)
+        for taken in path.steps:
+            self.pass_over(config, taken.start, "repaired")
+            step = taken.step
+            if step is None:
+                self.log.append(Step("read", taken.start, taken.end, config, None, "dropped", taken.edits))
+                self.end = taken.end
+                continue
+            if step.target.automaton is not config.automaton:
+                config = step.target.automaton.top_level
+            edits = () if step.inserted else tuple([e for e in taken.edits if e.level == "markup"])
+            self.shift(config, step, taken.start, taken.end, mark=_mark(taken, edits), edits=edits)
+            config = step.target
+        _hand_out([e for t in path.steps for e in t.edits if e.level != "markup"], self.log[first:])
 
-    def _sprint(self, *, stop: bool) -> None:
-        """Whole steps would not be seen."""
+    def pass_over(self, config: Config, end: int, mark: Mark) -> None:
+        """Write down what stands before the next token and is part of none."""
+        if end > self.end and self.text.slice(self.end, end).strip(BLANK):
+            self.log.append(Step("read", self.end, end, config, None, mark))
 
-    def _step(self, free: Transition, which: str) -> Any:
-        return super()._step(free, "find partial")
+    def unread(self, config: Config, end: int, step: Transition | None, mark: Mark = "unread") -> None:
+        """Write down that the text from the last token on was not read, or that `step` was not to its end."""
+        start, self.end = self.end, max(end, self.end)
+        self._pending = []
+        self.log.append(Step("unread", start, end, config))
+        self.log.append(Step("read", start, end, config, step, mark))
 
-    def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
+
+class TracedSteps(SingleSteps):
+    """Takes single markers only, and writes down what was read."""
+
+    trace: Trace
+
+    def _make_recovery(self) -> RecoveryDriver:
+        made = TracedRecovery(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+        made.trace = self.trace
+        return made
+
+    def text_step(self, free: Transition, which: str) -> Any:
+        """Single markers, also in complete text."""
+        return super().text_step(free, "find partial")
+
+    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
         if not final:
-            return super()._marker(config, when, final=final)
+            return super()._match_marker(config, when, final=final)
         step = matchers.matcher_of(config, f"{when} partial", HANDLERS)
-        match = step.match(self.buffer, self.pos)
-        if match is None:
-            return None
-        self._take(step.branches[match.lastindex], match)
-        return True
+        return step, step.match(self.text.text, self.text.pos)
 
-    def _take(self, path: matchers.Branch, match: Any) -> None:
-        config, before = self.config, list(self.builder.nodes)
-        step = _transition(config, path)
+    def follow(self, branch: matchers.Branch, match: Any) -> None:
+        """Follow a branch of one marker."""
+        trace, config, base, before = self.trace, self.state.config, self.text.base, list(self.builder.nodes)
+        step = _transition(config, branch)
         begun = match.start()
-        if self._free_end != self.base + begun:
+        if trace.free_end != base + begun:
             begun = self._begun(step, begun, match.end())
-        self._shift(config, step, self.base + begun, self.base + match.end())
-        super()._take(path, match)
-        self._keep(before, step, self.base + begun, self._from)
+        trace.shift(config, step, base + begun, base + match.end())
+        super().follow(branch, match)
+        trace.keep(before, step, base + begun, trace.end)
 
     def _begun(self, step: Transition, start: int, end: int) -> int:
         """Where a marker begins whose match includes the white space before it."""
-        at = self._past_blanks(start)
+        at = self.skip_blank(start)
         while at > start:
-            match = matcher(step).regex.match(self.buffer, at)
+            match = matcher(step).regex.match(self.text.text, at)
             if match is not None and match.end() == end:
                 break
             at -= 1
         return at
 
-    def _close_free(self, free: Transition, at: int) -> None:
-        self._free_end = self.base + at
-        before, start = list(self.builder.nodes), self._from
-        self._shift(self.config, free, start, self._free_end)
-        super()._close_free(free, at)
-        self._keep(before, free, start, self._free_end)
+    def shift_text(self, free: Transition, at: int) -> None:
+        """Shift free text."""
+        trace, before = self.trace, list(self.builder.nodes)
+        start, trace.free_end = trace.end, self.text.base + at
+        trace.shift(self.state.config, free, start, trace.free_end)
+        super().shift_text(free, at)
+        trace.keep(before, free, start, trace.free_end)
 
-    def _island_at(self, step: Transition, notation: Any, *, final: bool) -> bool:
-        self._arguments_at = self.base + self.pos if step.role == "arguments" else -1
-        return super()._island_at(step, notation, final=final)
+    def _begin_embedded(self, transition: Transition, notation: Any, *, final: bool) -> bool:
+        self.trace.arguments_at = self.text.offset if transition.role == "arguments" else -1
+        return super()._begin_embedded(transition, notation, final=final)
 
-    def _land(self, step: Transition, start: int, end: int) -> None:
-        before = list(self.builder.nodes)
-        self._shift(self.config, step, self.base + start, self.base + end)
-        super()._land(step, start, end)
-        self._keep(before, step, self.base + start, self.base + end)
+    def shift_embedded(self, transition: Transition, start: int, end: int) -> None:
+        """Shift an embedded value."""
+        trace, base, before = self.trace, self.text.base, list(self.builder.nodes)
+        trace.shift(self.state.config, transition, base + start, base + end)
+        super().shift_embedded(transition, start, end)
+        trace.keep(before, transition, base + start, base + end)
 
-    # what is refused
 
-    def _fail(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
-        at = self.base + pos
-        island = self._scanned(at) if inside else None
-        self._note("refused", at, self.base + (pos if end is None else end), transition=island)
-        return super()._fail(pos, end, inside=inside)
+class TracedRecovery(RecoveryDriver):
+    """Writes down what was refused, and what became of it."""
+
+    trace: Trace
+
+    def refuse(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
+        """The grammar refuses what stands at `pos`."""
+        base = self.text.base
+        value = self._scanned(base + pos) if inside else None
+        self.trace.note("refused", base + pos, base + (pos if end is None else end), transition=value)
+        return super().refuse(pos, end, inside=inside)
 
     def _scanned(self, at: int) -> Transition | None:
-        """The island that began at the place after the last token."""
-        begun = self.slice(self._from, at + 1).lstrip(BLANK)[:1]
-        return next((t for t in self.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
+        """The embedded value that began at the place after the last token."""
+        begun = self.text.slice(self.trace.end, at + 1).lstrip(BLANK)[:1]
+        return next((t for t in self.state.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
 
-    def _as_text(self, after: int) -> bool:
-        start = max(self.builder.output.consumed, 0)
-        going = super()._as_text(after)
-        self._withdraw(start)
-        start, end = max(start, self._from), self.base + self.pos
-        self._note("text", start, end)
-        if self.config.free is not None and end > start:
-            self._shift(self.config, self.config.free, start, end, mark="text")
-        self._from = max(start, end)
+    def as_text(self, after: int) -> bool:
+        """What was refused is plain text, or the end of a candidate's segment."""
+        trace, start = self.trace, max(self.builder.output.consumed, 0)
+        going = super().as_text(after)
+        if isinstance(self.policy, SegmentPolicy):
+            trace.note("text", self.builder.output.consumed, after)
+            trace.withdraw(self.text.offset)
+            return going
+        trace.withdraw(start)
+        start, end, config = max(start, trace.end), self.text.offset, self.state.config
+        trace.note("text", start, end)
+        if config.free is not None and end > start:
+            trace.shift(config, config.free, start, end, mark="text")
+        trace.end = max(start, end)
         return going
 
-    def _carry_out(self, way: Way, damage: Damage, end: int, *, closed: bool) -> bool:
-        done = super()._carry_out(way, damage, end, closed=closed)
-        self._note("recovered" if done else "rejected", damage.start, end, cost=way.cost)
+    def apply(self, path: Way, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+        """Carry out a recovery path."""
+        done, trace = super().apply(path, damage, end, closed=closed), self.trace
+        trace.note("recovered" if done else "rejected", damage.start, end, cost=path.cost)
         if done:
-            self._withdraw(damage.start)
-            self._follow(way, damage.outer)
-            self._pass_over(way.config, end, "cut" if way.cut else "repaired")
-            self._from = end
+            trace.withdraw(damage.start)
+            trace.follow(path, damage.outer)
+            trace.pass_over(path.config, end, "cut" if path.cut else "repaired")
+            trace.end = end
         return done
 
-    def _follow(self, way: Way, config: Config) -> None:
-        """Write down the steps of a way, each repair at the token that it changed."""
-        first = len(self.log)
-        for taken in way.steps:
-            self._pass_over(config, taken.start, "repaired")
-            step = taken.step
-            if step is None:
-                self.log.append(Step("read", taken.start, taken.end, config, None, "dropped", taken.edits))
-                self._from = taken.end
-                continue
-            if step.target.automaton is not config.automaton:
-                config = step.target.automaton.top_level
-            edits = () if step.inserted else tuple([e for e in taken.edits if e.level == "markup"])
-            self._shift(config, step, taken.start, taken.end, mark=_mark(taken, edits), edits=edits)
-            config = step.target
-        _hand_out([e for t in way.steps for e in t.edits if e.level != "markup"], self.log[first:])
-
-    def _pass_over(self, config: Config, end: int, mark: Mark) -> None:
-        """Write down what stands before the next token and is part of none."""
-        if end > self._from and self.slice(self._from, end).strip(BLANK):
-            self.log.append(Step("read", self._from, end, config, None, mark))
-
-    def _give_up(self, damage: Damage, config: Config, at: int, *, cut: bool) -> bool:
-        before = self.config
-        going = super()._give_up(damage, config, at, cut=cut)
-        self._unread(before, self.base + self.pos, None)
+    def give_up(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
+        """Report an announced call that cannot be read."""
+        before = self.state.config
+        going = super().give_up(damage, config, at, cut=cut)
+        self.trace.unread(before, self.text.offset, None)
         return going
 
-    def _unread(self, config: Config, end: int, step: Transition | None, mark: Mark = "unread") -> None:
-        """Write down that the text from the last token on was not read, or that `step` was not to its end."""
-        start, self._from = self._from, max(end, self._from)
-        self._pending = []
-        self.log.append(Step("unread", start, end, config))
-        self.log.append(Step("read", start, end, config, step, mark))
 
-    def _end(self) -> None:
-        config, open_ = self.config, self._island.step if self._island is not None else self.config.free
-        super()._end()
-        end = self.base + len(self.buffer)
-        if self.slice(self._from, end).strip(BLANK):
-            self._unread(config, end, open_, "cut")
+class TracedParser(Parser):
+    """Reads one text in single steps, and writes them down."""
+
+    takes_batches = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.trace = Trace(self.builder, self.text, self.state)
+
+    def _make_steps(self) -> SingleSteps:
+        made = TracedSteps(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+        made.trace = self.trace
+        return made
+
+    def finish(self) -> None:
+        """All of the text was read."""
+        state, trace = self.state, self.trace
+        config, open_ = state.config, state.config.free if state.embedded is None else state.embedded.step
+        super().finish()
+        if self.text.slice(trace.end, self.text.end).strip(BLANK):
+            trace.unread(config, self.text.end, open_, "cut")
 
 
 def _transition(config: Config, path: matchers.Branch) -> Transition:
@@ -326,74 +364,90 @@ def joined(spans: list[Span]) -> list[Span]:
     return found if over <= 0 else [(found[0][0], found[over][1]), *found[over + 1 :]]
 
 
-class TracedTrial(Traced, Trial):
+class TracedCandidate(Candidate):
     """Reads one segment by one format, and writes down how."""
 
-    def read_through(self, text: str) -> bool:
-        """Whole steps are not taken."""
+    parser_type = TracedParser
+
+    @property
+    def trace(self) -> Trace:
+        """What its parser did."""
+        return _trace_of(self.parser)
+
+    @property
+    def log(self) -> list[Step]:
+        """The steps of its parser."""
+        return self.trace.log
+
+    def read_batches(self, text: str) -> bool:
+        """Complete text is not matched in batches."""
         return False
 
-    def _as_text(self, after: int) -> bool:
-        going = Trial._as_text(self, after)
-        self._note("text", self.builder.output.consumed, after)
-        self._withdraw(self.base + self.pos)
-        return going
 
-
-class TracedDetector(Traced, Detector):
+class TracedDetector(Detector):
     """Reads a text whose format is not known, and writes down which formats were tried, and how they read it."""
 
-    trial = TracedTrial
+    parser_type = TracedParser
+    candidate_type = TracedCandidate
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._tried: tuple[TracedTrial, ...] = ()
-        self._heard: TracedTrial | None = None
+        self.trace = _trace_of(self.parser)
+        self._tried: tuple[TracedCandidate, ...] = ()
+        self.heard: TracedCandidate | None = None
 
-    def places(self) -> list[tuple[str, Config]]:
-        """The configurations that reading is in, each with the format that is being tried, "" without trials."""
-        return [(trial.name, trial.config) for trial in self._trials] or super().places()
+    def _start_candidates(self, match: OpenerMatch, *, final: bool) -> None:
+        self._tried, self.heard = (), None
+        super()._start_candidates(match, final=final)
+        self._tried = tuple([c for c in self.candidates if isinstance(c, TracedCandidate)])
 
-    def held(self, received: int, sent: dict[int, int]) -> list[Span]:
-        """What of the text is in no event yet and no markup either, where so much of it was received."""
-        if self._trials and self._heard is not None:
-            return self._heard.held(received, sent)
-        return super().held(received, sent)
+    def _pass_on(self, candidate: Candidate) -> None:
+        self.heard = candidate if isinstance(candidate, TracedCandidate) else None
+        super()._pass_on(candidate)
 
-    def _opening(self, match: Any, *, final: bool) -> bool:
-        self._tried, self._heard = (), None
-        going = super()._opening(match, final=final)
-        self._tried = tuple([trial for trial in self._trials if isinstance(trial, TracedTrial)])
-        return going
+    def _read_as_text(self) -> None:
+        self.trace.note("tried", self._start, self._failed_at, trials=self._tried)
+        self._tried, self.heard = (), None
+        super()._read_as_text()
 
-    def _pass_on(self, trial: Trial) -> None:
-        self._heard = trial if isinstance(trial, TracedTrial) else None
-        super()._pass_on(trial)
-
-    def _nobody(self) -> bool:
-        self._note("tried", self._begun_at, self._failed_at, trials=self._tried)
-        self._tried, self._heard = (), None
-        return super()._nobody()
-
-    def _settle(self, best: Trial) -> bool:
-        if self.config.free is not None and self._begun_at > self._from:
-            self._shift(self.config, self.config.free, self._from, self._begun_at)
-        self._note("chosen", self._begun_at, best.stopped_at(), trials=self._tried)
-        self._tried, self._heard = (), None
-        if isinstance(best, TracedTrial):
-            self.log += best.log
-        self._from = best.stopped_at()
-        return super()._settle(best)
+    def _choose(self, best: Candidate) -> None:
+        trace, free = self.trace, self.parser.state.config.free
+        if free is not None and self._start > trace.end:
+            trace.shift(self.parser.state.config, free, trace.end, self._start)
+        trace.note("chosen", self._start, best.end, trials=self._tried)
+        self._tried, self.heard = (), None
+        if isinstance(best, TracedCandidate):
+            trace.log += best.log
+        trace.end = best.end
+        super()._choose(best)
 
 
-class TracedReading(Reading):
+def _trace_of(parser: Parser) -> Trace:
+    assert isinstance(parser, TracedParser)
+    return parser.trace
+
+
+class TracedSession(Session):
     """Reads one response, and writes down how."""
 
-    machine = Traced
-    detector = TracedDetector
+    parser_type = TracedParser
+    detector_type = TracedDetector
 
     @property
-    def tracer(self) -> Traced:
-        """The machine that reads."""
-        assert isinstance(self._machine, Traced)
-        return self._machine
+    def trace(self) -> Trace:
+        """What was done, but by candidates that are still being tried."""
+        reader = self._reader
+        return _trace_of(reader.parser if isinstance(reader, Detector) else reader)
+
+    def places(self) -> list[tuple[str, Config]]:
+        """The configurations that reading is in, each with the format that is being tried, "" without candidates."""
+        candidates = self._reader.candidates if isinstance(self._reader, Detector) else []
+        found = [(candidate.name, candidate.parser.state.config) for candidate in candidates]
+        return found or [("", self.trace.state.config)]
+
+    def held(self, received: int, sent: dict[int, int]) -> list[Span]:
+        """What of the text is in no event yet and no markup either; see `Trace.held`."""
+        reader = self._reader
+        if isinstance(reader, TracedDetector) and reader.candidates and reader.heard is not None:
+            return reader.heard.trace.held(received, sent)
+        return self.trace.held(received, sent)

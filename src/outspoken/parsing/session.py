@@ -68,7 +68,6 @@ class Session:
     parser_type: type[Parser] = Parser
     detector_type: type[Detector] = Detector
     builder_type: type[Builder] = Builder
-    policy: ParserPolicy = DEFAULT_POLICY
 
     def __init__(
         self,
@@ -79,6 +78,7 @@ class Session:
         repair: RepairLimit | None,
         settings: Settings | None,
         events: list[Event] | None,
+        policy: ParserPolicy = DEFAULT_POLICY,
     ) -> None:
         if on_error not in ("keep", "raise"):
             raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
@@ -88,7 +88,7 @@ class Session:
         self.settings = settings or DEFAULT
         self._max_chars = self.settings.max_chars
         self._length = 0
-        self._on_error = on_error
+        self._on_error, self._policy = on_error, policy
         self.format = None if format == "auto" else self.resolve_format(format)
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or PLAIN, lenient=lenient)
@@ -120,7 +120,7 @@ class Session:
         if self.format is None:
             self._reader = self.detector_type(self._automaton, self._builder, text)
         else:
-            self._reader = self.parser_type(self._automaton, self._builder, text, self.policy)
+            self._reader = self.parser_type(self._automaton, self._builder, text, self._policy)
             if prefix and prefix == self._usual_prefix and type(self._reader) is Parser:
                 self._read_usual_prefix(self._reader, prefix)
                 return

@@ -41,8 +41,8 @@ class PayloadSession(Session):
     ) -> None:
         self.page, self._markers, self.options = page, markers, options
         self.blocks: tuple[tuple[int, int], ...] = ()
-        self.policy = PayloadPolicy(named(markers))
-        super().__init__(FORMAT, None, prefix, on_error, repair, settings, events)
+        policy = PayloadPolicy(named(markers))
+        super().__init__(FORMAT, None, prefix, on_error, repair, settings, events, policy)
         self._builder.page = page
         self.judge = Judge(page, options, self._text.slice)
 
