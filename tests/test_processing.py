@@ -172,7 +172,7 @@ def test_another_format_than_was_asked_for_is_found_and_said() -> None:
     found = processed(SOUND, "glm", expect="tool_calls")
     assert (found.format, found.reply.format, found.outcome) == ("glm_4_5", "hermes", "recovered")
     assert [str(d) for d in found.problems] == [
-        "hermes:1:1 other-format: the response is not in the format `glm_4_5`, and was read as `hermes`"
+        "hermes:1:1 other-format: the response is not in the format `glm_4_5`; it was read as `hermes`"
     ]
 
 
@@ -197,10 +197,10 @@ def test_a_failure_is_logged_unless_it_should_not_be(caplog: pytest.LogCaptureFi
     assert [(record.name, record.levelname) for record in caplog.records] == [("outspoken", "WARNING")] * 2
     digests = [sha256(text.encode()).hexdigest()[:12] for text in (secret, COMMA + CUT)]
     assert caplog.messages == [
-        f"response 1 is of no use (hermes, 1,455 characters, sha256 {digests[0]}): "
-        "hermes:1:1 unclosed-call: the call of `lend` never ends; to be asked again",
-        f"response 1 is of no use (hermes, {len(COMMA + CUT)} characters, sha256 {digests[1]}): "
-        "hermes:3:13 unclosed-call: the call of `lend` never ends and 1 more; given up",
+        f"response 1 failed (hermes, 1,455 characters, sha256 {digests[0]}): "
+        "hermes:1:1 unclosed-call: the call of `lend` never ends; may be retried",
+        f"response 1 failed (hermes, {len(COMMA + CUT)} characters, sha256 {digests[1]}): "
+        "hermes:3:13 unclosed-call: the call of `lend` never ends and 1 more; will not be retried",
     ]
 
 
@@ -228,7 +228,7 @@ def test_the_null_action_takes_the_place_of_an_action_that_is_invalid() -> None:
 def test_the_null_action_is_all_that_there_is_to_do_after_a_failure() -> None:
     (null,) = processed(PROSE, expect="actions").actions
     assert isinstance(null, NoOp)
-    assert null.reason == "the response has no action that can be used"
+    assert null.reason == "the response contains no usable action"
     assert processed(PROSE, expect="actions", fallback_to_null_action=False).actions == []
     assert processed(CUT, expect="tool_calls").actions == []
     assert processed(f"{CLICK}\n{FLY}", strict_validation=True, fallback_to_null_action=False).actions == []

@@ -152,7 +152,7 @@ def test_json_is_plain() -> None:
     ],
 )
 def test_other_json_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="these are no statistics"):
+    with pytest.raises(ValueError, match="does not contain statistics"):
         ParseStats.from_json(text)
 
 

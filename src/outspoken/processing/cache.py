@@ -1,4 +1,4 @@
-"""A cache of what was read, bounded and safe to share between threads."""
+"""`ResponseCache`: a bounded, thread-safe cache of results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class CacheInfo(NamedTuple):
-    """What a cache has done: how often it had what was asked for, how often not; how much it holds, and may hold."""
+    """The statistics of a cache: hits, misses, and the current and maximal number of results."""
 
     hits: int
     misses: int
@@ -17,11 +17,11 @@ class CacheInfo(NamedTuple):
 
 
 class ResponseCache:
-    """Keeps what was read, by a key that says all that it depends on.
+    """Stores results by a key that covers everything they depend on.
 
-    It holds `max_size` results at most; for another one, the oldest is dropped (first in, first out). With 0, nothing
-    is kept. Results are kept pickled, and each one that is given out is made anew: nobody can change what others get,
-    and that takes less time than a deep copy.
+    Holds at most `max_size` results and drops the oldest first; with 0, it stores nothing. Results are stored pickled
+    and every hit returns a new object, so that callers cannot change each other's results; this is faster than a deep
+    copy. Raises ValueError for a negative `max_size`.
     """
 
     def __init__(self, max_size: int = 1000) -> None:
@@ -33,7 +33,7 @@ class ResponseCache:
         self._lock = Lock()
 
     def get_parsed_response(self, response_hash: str) -> Any:
-        """What is kept under a key; None where nothing is."""
+        """The result stored under a key, or None."""
         with self._lock:
             found = self._kept.get(response_hash)
             if found is None:
@@ -43,7 +43,7 @@ class ResponseCache:
         return pickle.loads(found)
 
     def cache_parsed_response(self, response_hash: str, parsed: Any) -> None:
-        """Keep a result. Under a key that is there already it takes the place of the old one, in the order, too.
+        """Store a result. It replaces a result of the same key and takes over its age.
 
         Raises what `pickle` raises for a result that cannot be pickled.
         """
@@ -56,12 +56,12 @@ class ResponseCache:
             self._kept[response_hash] = kept
 
     def info(self) -> CacheInfo:
-        """What the cache has done since it was made or cleared."""
+        """The statistics since the cache was created or cleared."""
         with self._lock:
             return CacheInfo(self._hits, self._misses, len(self._kept), self._max_size)
 
     def clear(self) -> None:
-        """Forget everything, the counts included."""
+        """Remove all results and reset the statistics."""
         with self._lock:
             self._kept.clear()
             self._hits = self._misses = 0

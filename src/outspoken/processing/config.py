@@ -1,11 +1,11 @@
-"""How responses are processed."""
+"""`ParserConfig`: how a `ResponseProcessor` handles responses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-#: What a response has to hold to be of use. "anything" is also text, if nothing else was begun in it.
+#: What a usable response must contain. "anything" includes text, unless something else was begun in it.
 Expect = Literal["anything", "tool_calls", "actions", "payloads", "json"]
 
 
@@ -14,13 +14,14 @@ class ParserConfig:
     """How responses are processed.
 
     - `max_retry_attempts`: how often the model may be asked again for one response.
-    - `enable_recovery_strategies`: whether damage is repaired, and other ways of reading are tried. Without it, what is
-      damaged is of no use.
-    - `strict_validation`: whether only a response with which nothing is wrong is of use: no repair, no warning.
-    - `log_failed_parses`: whether the log `outspoken` has a warning of each response that is of no use.
-    - `fallback_to_null_action`: whether an action that does nothing takes the place of one that is invalid, and is all
-      that there is to do in a response that is of no use. Without it, there is nothing in their place.
-    - `expect`: what a response has to hold to be of use.
+    - `enable_recovery_strategies`: whether to repair damage and try other formats. Without it, damaged responses fail.
+    - `strict_validation`: whether a response fails if it has any repair or warning.
+    - `log_failed_parses`: whether the logger `outspoken` gets a warning for each failed response.
+    - `fallback_to_null_action`: whether an action that does nothing replaces each invalid action, and is the only
+      action of a failed response. Without it, nothing replaces them.
+    - `expect`: what a usable response must contain.
+
+    Raises ValueError for an invalid value.
     """
 
     max_retry_attempts: int = 3

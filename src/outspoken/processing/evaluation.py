@@ -1,4 +1,4 @@
-"""What is wrong with a response, and what may be done with it."""
+"""Evaluates a response: what is wrong with it, and what is safe to carry out."""
 
 from __future__ import annotations
 
@@ -21,30 +21,33 @@ from .config import Expect, ParserConfig
 from .finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
 from .results import Check, Processed, null_action
 from .stats import Outcome
-from .strategies import Found, Question, find
+from .strategies import Attempt, ParseRequest, run_strategies
 
 _OPENERS = frozenset("{[")
-_WANTED: dict[Expect, str] = {
-    "anything": "nothing in the response can be used",
-    "tool_calls": "the response has no tool call that can be used",
-    "actions": "the response has no action that can be used",
-    "payloads": "the response has no payload that can be used",
-    "json": "the response has no JSON value that can be used",
+_UNUSABLE: dict[Expect, str] = {
+    "anything": "the response contains nothing usable",
+    "tool_calls": "the response contains no usable tool call",
+    "actions": "the response contains no usable action",
+    "payloads": "the response contains no usable payload",
+    "json": "the response contains no usable JSON value",
 }
 
 
-def judge(asked: Question, config: ParserConfig, settings: Settings, checks: Iterable[Check]) -> Processed:
-    """Read a response, check it, and decide. Where it is of no use, `route` is not decided yet."""
-    found = find(asked, config, settings)
+def evaluate(request: ParseRequest, config: ParserConfig, settings: Settings, checks: Iterable[Check]) -> Processed:
+    """Read a response, check it, and determine its outcome. The caller sets the `route` of a failed response."""
+    found = run_strategies(request, config, settings)
     reply = found.reply
-    notes = [*_remarks(asked, found, config.expect, settings), *_arguments(reply, asked.tools)]
-    checked = [d for check in checks for d in check(reply, asked.context)]
+    notes = [
+        *_response_diagnostics(request, found, config.expect, settings),
+        *_argument_diagnostics(reply, request.tools),
+    ]
+    checked = [d for check in checks for d in check(reply, request.context)]
     problems = tuple(
         [d for d in (*reply.diagnostics, *place_diagnostics(notes, reply.raw), *checked) if d.severity != "note"]
     )
     clean = found.route == "primary" and not problems
     if not clean and not problems:
-        problems = tuple(place_diagnostics([_unsound(found)], reply.raw))
+        problems = tuple(place_diagnostics([_generic_problem(found)], reply.raw))
     outcome: Outcome = "success" if clean and found.usable else "recovered"
     if not found.usable or (config.strict_validation and not clean):
         outcome = "failed"
@@ -52,7 +55,7 @@ def judge(asked: Question, config: ParserConfig, settings: Settings, checks: Ite
         Processed,
         {
             "reply": reply,
-            "format": (reply.format or PLAIN) if asked.format == "auto" else asked.format,
+            "format": (reply.format or PLAIN) if request.format == "auto" else request.format,
             "outcome": outcome,
             "route": found.route if outcome != "failed" else "manual",
             "actions": _actions(reply, config, outcome, problems),
@@ -66,27 +69,29 @@ def judge(asked: Question, config: ParserConfig, settings: Settings, checks: Ite
 
 
 def _actions(reply: Reply, config: ParserConfig, outcome: Outcome, problems: tuple[Diagnostic, ...]) -> list[Action]:
-    """The actions that may be carried out, in order. One that broke off leaves nothing in its place."""
-    instead = config.fallback_to_null_action
+    """The actions that are safe to carry out, in order. Nothing replaces a truncated one."""
+    replace = config.fallback_to_null_action
     if outcome == "failed":
-        wanted = instead and config.expect in ("anything", "actions")
+        wanted = replace and config.expect in ("anything", "actions")
         return [null_action(problems[0].message)] if wanted else []
     found: list[Action] = []
     for action in [s for s in reply.segments if s.kind == "action"]:
         if action.status in ("ok", "repaired"):
             found.append(action)
-        elif action.status == "invalid" and instead:
-            said = [d.message for d in reply.diagnostics if d.code == "invalid-action" and _within(d, action.span)]
-            found.append(null_action(said[0] if said else "", action))
+        elif action.status == "invalid" and replace:
+            reasons = [d.message for d in reply.diagnostics if d.code == "invalid-action" and _within(d, action.span)]
+            found.append(null_action(reasons[0] if reasons else "", action))
     return found
 
 
-def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) -> Iterator[PendingDiagnostic]:
-    """What is to be said of a response besides what its reader says."""
-    reply, reason = found.reply, asked.reason
+def _response_diagnostics(
+    request: ParseRequest, found: Attempt, expect: Expect, settings: Settings
+) -> Iterator[PendingDiagnostic]:
+    """The diagnostics of a response beyond those of its reply."""
+    reply, reason = found.reply, request.reason
     end = (len(reply.raw), len(reply.raw))
-    if found.usable and found.route == "fallback" and asked.format not in ("auto", reply.format):
-        message = f"the response is not in the format `{asked.format}`, and was read as `{reply.format or PLAIN}`"
+    if found.usable and found.route == "fallback" and request.format not in ("auto", reply.format):
+        message = f"the response is not in the format `{request.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if reason in TOKEN_LIMIT:
         yield PendingDiagnostic("token-limit", MESSAGES["token-limit"], end, "warning", reply.format)
@@ -98,13 +103,13 @@ def _remarks(asked: Question, found: Found, expect: Expect, settings: Settings) 
     if found.usable or reply.status in ("truncated", "invalid"):
         return
     if reply.raw.strip():
-        yield PendingDiagnostic("nothing-usable", _WANTED[expect], (0, len(reply.raw)), "error", reply.format)
+        yield PendingDiagnostic("nothing-usable", _UNUSABLE[expect], (0, len(reply.raw)), "error", reply.format)
     else:
         yield PendingDiagnostic("empty-response", MESSAGES["empty-response"], end, "error", reply.format)
 
 
 def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
-    """A value that breaks off behind those that are complete is plain text to a reader that wants no JSON."""
+    """A truncated JSON value after complete ones, which `parse` reads as plain text."""
     if any(s.kind == "text" and not _OPENERS.isdisjoint(s.text) for s in reply.segments):
         read = read_json(reply.raw, settings=settings)
         if read.status == "truncated":
@@ -113,17 +118,17 @@ def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
             )
 
 
-def _unsound(found: Found) -> PendingDiagnostic:
-    """What is to be said of a response that is not sound, and of which nothing else is said."""
+def _generic_problem(found: Attempt) -> PendingDiagnostic:
+    """The diagnostic of a response that is not sound and has no other diagnostic."""
     if found.route == "fallback":
-        message = "the response could be read only in another way than was asked for"
+        message = "the response could not be read in the requested way"
     else:
         message = f"the response is {found.reply.status}"
     return PendingDiagnostic("unsound-response", message, (0, len(found.reply.raw)), "warning", found.reply.format)
 
 
-def _arguments(reply: Reply, tools: Tools | None) -> Iterator[PendingDiagnostic]:
-    """Arguments of finished calls that are missing, or of another type than the tool's schema says."""
+def _argument_diagnostics(reply: Reply, tools: Tools | None) -> Iterator[PendingDiagnostic]:
+    """Missing arguments of complete calls, and arguments of another type than in the schema of the tool."""
     if tools is None:
         return
     for call in reply.tool_calls:

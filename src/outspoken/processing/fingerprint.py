@@ -1,4 +1,4 @@
-"""Digests of values: two values have the same one only if they are equal, their types included."""
+"""Digests of values, equal only for values that are equal and of the same types."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class NoFingerprint(TypeError):
-    """A value that has no digest, as it may be equal to another in ways that are not seen."""
+    """A value without a digest, because its state is not fully visible."""
 
 
 def fingerprint(*values: Any) -> str:
     """The digest of values: 32 hexadecimal digits.
 
-    They may be plain values, bytes, lists, tuples, dicts, sets, enumerations, dataclasses, pydantic models, `Tools` and
-    pydantic model classes. The order of a dict counts. Raises NoFingerprint for all else, functions among it.
+    Accepts plain values, bytes, lists, tuples, dicts, sets, enumerations, dataclasses, pydantic models and model
+    classes, and `Tools`. The order of a dict matters. Raises NoFingerprint for everything else, such as functions.
     """
     digest = blake2b(digest_size=16)
     _write(values, digest.update, 0)
@@ -32,7 +32,7 @@ def fingerprint(*values: Any) -> str:
 
 
 def _write(value: Any, put: Callable[[bytes], None], depth: int) -> None:
-    """Write a value so that it can be read in one way only: its type, how long it is, and what it holds."""
+    """Write a value unambiguously: its type, its length, and its content."""
     kind = cast("type[Any]", type(value))
     if depth > _MAX_DEPTH:
         raise NoFingerprint(f"a value nests deeper than {_MAX_DEPTH} levels")
@@ -42,11 +42,11 @@ def _write(value: Any, put: Callable[[bytes], None], depth: int) -> None:
         put(b"bytes %d:" % len(value))
         put(value)
     elif kind in (list, tuple):
-        _all(kind.__name__, cast("list[Any]", value), put, depth)
+        _write_all(kind.__name__, cast("list[Any]", value), put, depth)
     elif kind is dict:
-        _all("dict", [part for item in cast("dict[Any, Any]", value).items() for part in item], put, depth)
+        _write_all("dict", [part for item in cast("dict[Any, Any]", value).items() for part in item], put, depth)
     elif kind in (set, frozenset):
-        _all(kind.__name__, sorted([fingerprint(item) for item in cast("set[Any]", value)]), put, depth)
+        _write_all(kind.__name__, sorted([fingerprint(item) for item in cast("set[Any]", value)]), put, depth)
     else:
         _write_object(value, put, depth)
 
@@ -55,7 +55,7 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
     kind = cast("type[Any]", type(value))
     name = f"{kind.__module__}.{kind.__qualname__}"
     parts: list[Any]
-    if isinstance(value, tuple):  # one with names
+    if isinstance(value, tuple):  # a named tuple
         parts = list(cast("tuple[Any, ...]", value))
     elif isinstance(value, Tools):
         parts = [part for tool in value.names for part in (tool, value.schema(tool))]
@@ -69,10 +69,10 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
         parts = [value.name]
     else:
         raise NoFingerprint(f"a value of type {name} has no fingerprint")
-    _all(name, parts, put, depth)
+    _write_all(name, parts, put, depth)
 
 
-def _all(name: str, parts: list[Any], put: Callable[[bytes], None], depth: int) -> None:
+def _write_all(name: str, parts: list[Any], put: Callable[[bytes], None], depth: int) -> None:
     _put(put, name, str(len(parts)))
     for part in parts:
         _write(part, put, depth + 1)

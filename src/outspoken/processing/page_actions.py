@@ -1,4 +1,4 @@
-"""`parse_actions` and `parse_action`: the actions of a response, checked against the page that they are for."""
+"""`parse_actions` and `parse_action`: the actions of a response, checked against a page."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings
 
-#: How deep in JSON that holds no actions where they should be they are looked for.
-_DEEP = 3
+#: The levels of nested JSON that are searched if the response has no actions in the expected place.
+_SEARCH_DEPTH = 3
 
 
 def parse_actions(
@@ -36,25 +36,24 @@ def parse_actions(
     repair: RepairLimit | None = None,
     settings: Settings | None = None,
 ) -> Reply:
-    """The actions of a response, checked against the page that they are for.
+    """Read the actions of a response and check them against a page.
 
-    `response` is the text, or a dict or list that was already decoded from it. `format` is one whose actions are known.
-    The reply is that of `parse`; `actions` are those that may be carried out, `unfinished_actions` those that break off
-    or cannot be read. One that is bad takes none of the others with it, and `order` counts all of them. Spans count in
-    `raw`, which for a decoded value is its JSON text.
+    `response` is the text, or the dict or list decoded from it; `format` is a format with actions. Returns the reply of
+    `parse`: `actions` are safe to carry out, `unfinished_actions` are truncated or invalid. An invalid action does not
+    affect the others, and `order` counts all of them. Spans refer to `raw`, the JSON text of a decoded response.
 
-    With a `page`, elements that actions name get its hash, kind and text, and `metadata["element"]` its data. Actions
-    that do not go with their element are changed as the `checks` of the format's grammar say. `given` are arguments
-    that the model need not write, as the goal of a task. Diagnostics say what was found and changed:
+    With a `page`, the elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its
+    data. Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
+    arguments that the model need not write, such as the goal of a task. Diagnostics report findings and changes:
 
     - `unknown-element`: the page has no such element; the action is kept
-    - `wrong-element`: the action does not go with its element; it was changed, or is kept where no change is known
-    - `default-value`: something was not said, and its default is taken
-    - `moved-actions`: the actions stood elsewhere than the format has them, and were found
-    - `invalid-action`: what the format needs is not there or is of the wrong kind; the action is an `unknown` one
+    - `wrong-element`: the action does not match its element; it was changed, or kept if no change is defined
+    - `default-value`: an argument was absent and its default was used
+    - `moved-actions`: the actions were found in an unexpected place
+    - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
 
-    Nothing that a model can write raises. Raises UnknownFormatError, LimitError for text over the limit, and TypeError
-    for a `response` that is no text and cannot be written as JSON.
+    Raises UnknownFormatError, LimitError for text over the limit, and TypeError for a `response` that is not text and
+    cannot be written as JSON. The content of a response raises nothing.
     """
     name = registry.resolve(format)
     header = registry.header(name)
@@ -65,7 +64,7 @@ def parse_actions(
         text = response if isinstance(response, str) else _written(_ordered(response, naming))
         reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
         if not any(_is_action(segment) for segment in reply.segments):
-            reply = _found_inside(response, name, naming, reply, repair, settings)
+            reply = _nested_actions(response, name, naming, reply, repair, settings)
     checker = PageChecker(header, page, given or {}, settings or DEFAULT)
     return _checked(reply, checker, name)
 
@@ -79,9 +78,9 @@ def parse_action(
     repair: RepairLimit | None = None,
     settings: Settings | None = None,
 ) -> Action:
-    """One action, checked against the page that it is for: the first of `parse_actions`, which takes the same.
+    """Read one action and check it against a page: the first of `parse_actions`, with the same arguments.
 
-    What is no action at all is an `unknown` one with the status "invalid". `parse_actions` has the diagnostics.
+    Returns an `unknown` action with the status "invalid" if there is none. Use `parse_actions` for the diagnostics.
     """
     reply = parse_actions(response, format, page, given=given, repair=repair, settings=settings)
     found = [segment for segment in reply.segments if segment.kind == "action"]
@@ -92,7 +91,7 @@ def parse_action(
 
 
 def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
-    """The reply with its actions checked."""
+    """The reply with checked actions."""
     notes: list[PendingDiagnostic] = []
     segments: list[Any] = []
     for segment in reply.segments:
@@ -123,7 +122,7 @@ def _naming(header: Any) -> tuple[str, ...]:
 
 
 def _written(value: Any) -> str:
-    """A decoded value as JSON text. Raises TypeError."""
+    """A decoded value as JSON text. Raises TypeError if that is impossible."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -131,7 +130,7 @@ def _written(value: Any) -> str:
 
 
 def _ordered(value: Any, naming: tuple[str, ...]) -> Any:
-    """A value with the key first that says which action an object is, in the object itself or in those of a list."""
+    """A value in whose objects the key that names the action comes first."""
     if isinstance(value, list):
         return [_ordered(item, naming) for item in cast("list[Any]", value)]
     if isinstance(value, Mapping):
@@ -141,7 +140,7 @@ def _ordered(value: Any, naming: tuple[str, ...]) -> Any:
 
 
 def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings: Settings | None) -> Reply:
-    """The reply to a decoded list, of which each item is an action, if only one that cannot be read."""
+    """The reply for a decoded list; each item becomes an action, if only an invalid one."""
     texts = [_written(_ordered(item, naming)) for item in items]
     raw = f"[{', '.join(texts)}]"
     segments: list[Any] = []
@@ -149,16 +148,16 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
     start = 1
     for order, text in enumerate(texts):
         end = start + len(text)
-        found, said = _of_item(text, start, name, settings)
+        found, pending = _of_item(text, start, name, settings)
         if found is None:
             item: Any = items[order]
             extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
             found = unknown_action("", extra, {})
-            said = [
+            pending = [
                 PendingDiagnostic("invalid-action", "this does not say which action it is", (start, end), "error", name)
             ]
         segments.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
-        notes += said
+        notes += pending
         start = end + 2
     status = "invalid" if any(segment.status == "invalid" for segment in segments) else "ok"
     empty = parse("", name, settings=settings)
@@ -166,26 +165,26 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
 
 
 def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tuple[Any, list[PendingDiagnostic]]:
-    """The action that an item of a list is, and what is said of it."""
+    """The action of a list item, and its diagnostics."""
     for before, after in (("[", "]"), ("", "")):
         reply = parse(f"{before}{text}{after}", name, settings=settings)
         found = next((segment for segment in reply.segments if segment.kind == "action"), None)
         if found is not None:
-            shift = start - len(before)
-            notes = [_moved(note, shift, start, start + len(text)) for note in reply.diagnostics]
+            offset = start - len(before)
+            notes = [_moved(note, offset, start, start + len(text)) for note in reply.diagnostics]
             return found, notes
     return None, []
 
 
-def _moved(note: Diagnostic, shift: int, start: int, end: int) -> PendingDiagnostic:
-    """A diagnostic of a part of a text as one of the whole."""
-    begin, over = [min(max(place + shift, start), end) for place in note.span]
+def _moved(note: Diagnostic, offset: int, start: int, end: int) -> PendingDiagnostic:
+    """A diagnostic of a part of a text, with its span in the whole text."""
+    begin, over = [min(max(place + offset, start), end) for place in note.span]
     return PendingDiagnostic(
         note.code, note.message, (begin, over), note.severity, note.format, note.label, note.notes, note.helps
     )
 
 
-def _found_inside(
+def _nested_actions(
     response: Any,
     name: str,
     naming: tuple[str, ...],
@@ -193,30 +192,30 @@ def _found_inside(
     repair: RepairLimit | None,
     settings: Settings | None,
 ) -> Reply:
-    """The reply of the first value in the response that holds actions, be it in a string; else the reply as it is."""
+    """The reply for the first nested value with actions, also inside JSON strings; otherwise the given reply."""
     values: Any = [response]
     if isinstance(response, str):
         values = list(read_json(response, repair=repair or "strings", settings=settings).values)
-    for value in _inside(values, _DEEP):
+    for value in _nested_values(values, _SEARCH_DEPTH):
         if isinstance(value, list):
             found = _of_list(cast("list[Any]", value), name, naming, settings)
         else:
             found = parse(_written(_ordered(value, naming)), name, settings=settings)
         text = found.raw
         if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
-            message = f"the actions stand where `{name}` has none; their places are counted in the JSON text of these"
+            message = f"the actions are not where `{name}` has them; spans refer to the JSON text of the actions"
             note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", name)
             return _with(found, found.segments, place_diagnostics([note], text), found.status)
     return reply
 
 
 def _is_action(segment: Any) -> bool:
-    """Is this an action of which at least the word is known?"""
+    """True for an action whose name is known, if nothing else."""
     return segment.kind == "action" and (segment.type != "unknown" or bool(segment.name))
 
 
-def _inside(value: Any, depth: int) -> Iterator[Any]:
-    """The lists and objects in a value, and those that strings in it hold, the outer ones first."""
+def _nested_values(value: Any, depth: int) -> Iterator[Any]:
+    """The lists and objects in a value and in its JSON strings, the outer ones first."""
     level: list[Any] = [value]
     for _ in range(depth):
         inner: list[Any] = []
@@ -228,7 +227,7 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _decoded(value: Any) -> Any:
-    """What a string holds, if that is JSON."""
+    """The JSON value of a string, or None; any other value as it is."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What comes of processing a response, and what the model is told where it is asked again."""
+"""The result of processing a response, and the message that asks the model again."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from outspoken.results.replies import Reply, ToolCall
 from .categories import ErrorCategory
 from .stats import Outcome
 
-#: The way that a response went: read as it stands, with repairs, in another way than was asked for; and where it is of
-#: no use, that the model may be asked again, or that somebody has to look at it.
+#: How a response was handled: read as it is, with repairs, or in another format than requested; or, if it failed, that
+#: the model may be asked again, or that a person has to look at it.
 Route = Literal["primary", "recovery", "fallback", "retry", "manual"]
-#: What a caller checks of a reply, with what is known of the context: a list of what is wrong, errors or warnings.
+#: A caller's check of a reply and its context; returns errors and warnings.
 Check = Callable[[Reply, Any], Iterable[Diagnostic]]
 
-#: At most so many mistakes are told to the model, each with so many characters.
-_TOLD, _LONG = 5, 200
+#: The most problems in a retry message, and the most characters of each.
+_MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
 class Processed(BaseModel):
-    """What became of a response.
+    """The result of processing a response.
 
-    `outcome` is "success" where nothing is wrong, "recovered" where it is of use all the same, else "failed". `route`
-    says on which way that was found: "primary", read as it stands; "recovery", with repairs or with parts lost;
-    "fallback", read in another way than was asked for; of those that failed, "retry" where the model may be asked
-    again, and "manual" where that is used up or of no use.
+    `outcome` is "success" if nothing is wrong, "recovered" if the response is usable anyway, and otherwise "failed".
+    `route` is how it was handled: "primary", read as it is; "recovery", with repairs or lost parts; "fallback", read
+    in another way than requested; after a failure, "retry" if the model may be asked again, otherwise "manual".
 
-    `actions` and `tool_calls` are what may be carried out, in order; after a failure no calls, and no actions but the
-    one that does nothing. `reply` is all that was read. `problems` are its errors and warnings, and what was checked
-    besides; `categories` says of which kinds they are, at least one where the outcome is no success. `format` is the
-    one that was asked for, else the one that was found; "text" if none was.
+    `actions` and `tool_calls` are safe to carry out, in order; after a failure there are no calls and at most the
+    action that does nothing. `reply` is everything that was read. `problems` are its errors and warnings and the
+    findings of the checks; `categories` are their categories, at least one unless the outcome is "success". `format` is
+    the requested format, or the detected one ("text" if none was detected).
 
-    `attempts` counts the responses that were read, this one included; the ones before it are in `earlier`.
+    `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -57,20 +56,20 @@ class Processed(BaseModel):
 
     @property
     def needs_retry(self) -> bool:
-        """Is the response of no use, and may the model be asked again?"""
+        """True if the response failed and the model may be asked again."""
         return self.route == "retry"
 
     @property
     def needs_manual(self) -> bool:
-        """Is the response of no use, and is it of no use either to ask the model again?"""
+        """True if the response failed and the model cannot or should not be asked again."""
         return self.route == "manual"
 
     def retry_message(self) -> str:
-        """What to tell the model: what is wrong with its response, and that it should answer again."""
+        """A message for the model: what is wrong with its response, and a request to answer again."""
         problems = sorted(self.problems, key=lambda d: d.severity != "error")
-        lines = [f"- line {d.line}, column {d.column}: {_short(d.message)}" for d in problems[:_TOLD]]
-        if len(problems) > _TOLD:
-            lines.append(f"- and {len(problems) - _TOLD} more")
+        lines = [f"- line {d.line}, column {d.column}: {_short(d.message)}" for d in problems[:_MAX_PROBLEMS]]
+        if len(problems) > _MAX_PROBLEMS:
+            lines.append(f"- and {len(problems) - _MAX_PROBLEMS} more")
         advice = "Write the whole response again, without these mistakes."
         if ErrorCategory.INCOMPLETE in self.categories:
             advice += " It broke off before its end: make it shorter."
@@ -78,19 +77,19 @@ class Processed(BaseModel):
 
 
 class RetryRequest(NamedTuple):
-    """A question to the model: its `number` (from 1), the `message` that says what was wrong, and the result so far."""
+    """A request to ask the model again: its `number` (from 1), the `message` to send, and the result so far."""
 
     number: int
     message: str
     result: Processed
 
 
-#: What a retry gives: the new response, alone or with its finish reason; None to give up.
+#: The new response, alone or with its finish reason; None to give up.
 Answer = str | tuple[str, str | None] | None
 
 
 def null_action(reason: str, instead_of: BaseAction | None = None) -> NoOp:
-    """The action that does nothing. `reason` says why. It has the name and place of what it stands for."""
+    """An action that does nothing, for a `reason`, with the name and place of the action that it replaces."""
     shared = BaseAction.model_fields.keys() - {"kind", "status", "repairs", "extra"}
     own = {field: getattr(instead_of, field) for field in shared} if instead_of is not None else {}
     return NoOp(reason=reason, **own)
@@ -98,4 +97,4 @@ def null_action(reason: str, instead_of: BaseAction | None = None) -> NoOp:
 
 def _short(message: str) -> str:
     line = " ".join(message.split())
-    return line if len(line) <= _LONG else f"{line[: _LONG - 3]}..."
+    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 3]}..."

@@ -1,4 +1,4 @@
-"""Statistics of what was read: by format, how much was sound, recovered or lost, and what was wrong with it."""
+"""`ParseStats`: how many responses of each format succeeded, were recovered or failed, and their mistakes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _COLUMNS = ("responses", *OUTCOMES)
 class ParseStats:
     """Counts responses by format and outcome, and their mistakes by category.
 
-    A response is a "success" where nothing is wrong with it, "recovered" where it is of use all the same, and "failed"
-    where it is not. It counts once for each category of mistakes that it has. All methods may be called from several
-    threads at once. Two that were counted apart are added with `+`; `sum(many, ParseStats())` adds many.
+    A response is a "success" if nothing is wrong with it, "recovered" if it is usable anyway, otherwise "failed". It
+    counts once for each of its categories of mistakes. All methods are thread-safe. Add statistics with `+` or with
+    `sum(many, ParseStats())`.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class ParseStats:
     def record(
         self, format: str, outcome: Outcome, categories: Iterable[ErrorCategory] = (), *, count: int = 1
     ) -> None:
-        """Count a response, or `count` of them that are alike. Raises ValueError for what cannot be counted."""
+        """Count a response, or `count` equal ones. Raises ValueError for an unknown outcome or a negative count."""
         if outcome not in OUTCOMES:
             raise ValueError(f"`outcome` is {outcome!r}; expected one of {', '.join(OUTCOMES)}")
         if type(count) is not int or count < 0:
@@ -41,34 +41,34 @@ class ParseStats:
             self._add({format: {outcome: count}}, {format: errors} if errors else {})
 
     def reset(self) -> None:
-        """Count from 0 again."""
+        """Set all counts to 0."""
         with self._lock:
             self._outcomes, self._errors = {}, {}
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats of which there was a response, in alphabetical order."""
+        """The formats of the counted responses, in alphabetical order."""
         with self._lock:
             return tuple(sorted(self._outcomes))
 
     def counts(self, format: str | None = None) -> dict[Outcome, int]:
-        """How many responses of a format, or of all, ended how."""
+        """The number of responses by outcome, of one format or of all."""
         outcomes = self._copy()[0]
         some = list(outcomes.values()) if format is None else [outcomes.get(format, {})]
         return {outcome: sum([one.get(outcome, 0) for one in some]) for outcome in OUTCOMES}
 
     def errors(self, format: str | None = None) -> dict[ErrorCategory, int]:
-        """How many responses of a format, or of all, have mistakes of which category."""
+        """The number of responses by category of mistakes, of one format or of all."""
         errors = self._copy()[1]
         some = list(errors.values()) if format is None else [errors.get(format, {})]
         return {category: sum([one.get(category.value, 0) for one in some]) for category in ErrorCategory}
 
     def rates(self, format: str | None = None, digits: int = 1) -> dict[Outcome, float]:
-        """The outcomes in percent, rounded so that they sum to 100; all 0 where there were no responses."""
+        """The outcomes in percent, rounded so that they sum to 100; all 0 without responses."""
         return shares(self.counts(format), digits)
 
     def error_rates(self, format: str | None = None, digits: int = 1) -> dict[ErrorCategory, float]:
-        """The categories in percent of all mistakes, rounded so that they sum to 100; all 0 where there were none."""
+        """The categories in percent of all mistakes, rounded so that they sum to 100; all 0 without mistakes."""
         return shares(self.errors(format), digits)
 
     def __add__(self, other: object) -> ParseStats:
@@ -85,8 +85,8 @@ class ParseStats:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        said = ", ".join([f"{count} {outcome}" for outcome, count in self.counts().items()])
-        return f"ParseStats({said}; formats: {', '.join(self.formats) or 'none'})"
+        counts = ", ".join([f"{count} {outcome}" for outcome, count in self.counts().items()])
+        return f"ParseStats({counts}; formats: {', '.join(self.formats) or 'none'})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ParseStats.from_json, (self.to_json(),)
@@ -103,7 +103,7 @@ class ParseStats:
 
     @classmethod
     def from_json(cls, text: str) -> ParseStats:
-        """The inverse of `to_json`. Raises ValueError for other text."""
+        """The inverse of `to_json`. Raises ValueError for any other text."""
         made = cls()
         try:
             for name, counts in json.loads(text)["formats"].items():
@@ -111,11 +111,11 @@ class ParseStats:
                 outcomes = {outcome: _counted(counts[outcome]) for outcome in OUTCOMES}
                 made._add({name: outcomes}, {name: errors})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"these are no statistics: {error!r}") from error
+            raise ValueError(f"the text does not contain statistics: {error!r}") from error
         return made
 
     def to_table(self) -> str:
-        """The statistics as lines of text: a row for each format and one for all, then the categories of mistakes."""
+        """The statistics as a text table: a row for each format and one for all, then the categories of mistakes."""
         rows = [("format", *_COLUMNS)]
         names = self.formats
         rows += [(name, *self._row(name)) for name in names]
@@ -147,10 +147,10 @@ class ParseStats:
 
 
 def shares(counts: Mapping[Any, int], digits: int = 1) -> dict[Any, float]:
-    """Counts in percent of their sum, rounded to so many digits and yet summing to 100.
+    """Counts in percent of their sum, rounded to `digits` decimals so that they sum to 100.
 
-    Each is rounded down, and what is then missing goes to those that lost most (the largest remainder method, Hamilton
-    1792); of those that lost as much, to the first.
+    This is the largest remainder method (Hamilton 1792): all are rounded down, and the rest goes to those with the
+    largest remainders; the first wins a tie.
     """
     whole = sum(counts.values())
     if not whole:
@@ -164,12 +164,12 @@ def shares(counts: Mapping[Any, int], digits: int = 1) -> dict[Any, float]:
 
 def _counted(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is no count")
+        raise ValueError(f"{value!r} is not a count")
     return value
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows as lines: the first column to the left, all others to the right."""
+    """Rows as lines, with the first column aligned to the left and all others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [[f"{cell:>{w}}" if n else f"{cell:<{w}}" for n, (cell, w) in enumerate(zip(r, widths))] for r in rows]  # noqa: B905
     return ["  ".join(line) for line in lines]

@@ -1,4 +1,4 @@
-"""The ways on which a response is read, one after the other until one gives something of use."""
+"""The strategies for reading a response: tried one after the other until one gives a usable reply."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from outspoken.results.settings import Settings
 from .config import Expect, ParserConfig
 from .results import Route
 
-#: The statuses of what may be used.
+#: The statuses of usable segments.
 _SOUND = ("ok", "repaired")
 
 
-class Question(NamedTuple):
-    """A response, and what is known of it; see `parse`. `context` is what the caller's checks are told."""
+class ParseRequest(NamedTuple):
+    """A response and the arguments of `parse` for it. `context` is passed to the caller's checks."""
 
     text: str
     format: str
@@ -35,45 +35,42 @@ class Question(NamedTuple):
         return self.finish_reason and self.finish_reason.strip().lower().replace("-", "_")
 
 
-class Found(NamedTuple):
-    """A reply, the way on which it was found, and whether it is of use."""
+class Attempt(NamedTuple):
+    """The reply of a strategy, its route, and whether it is usable."""
 
     reply: Reply
     route: Route
     usable: bool
 
 
-def find(asked: Question, config: ParserConfig, settings: Settings | None) -> Found:
-    """Read a response on the first way that gives something of use.
-
-    If none does, it is what the first one gives that says what is wrong.
-    """
-    found: list[Found] = []
-    for route, reply in _readings(asked, config, settings):
+def run_strategies(request: ParseRequest, config: ParserConfig, settings: Settings | None) -> Attempt:
+    """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
+    attempts: list[Attempt] = []
+    for route, reply in _replies(request, config, settings):
         usable = is_usable(reply, config.expect, text=route != "fallback")
-        found.append(Found(reply, route, usable))
+        attempts.append(Attempt(reply, route, usable))
         if usable:
-            return found[-1]
-    return next((one for one in found if any(d.severity == "error" for d in one.reply.diagnostics)), found[0])
+            return attempts[-1]
+    return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
 
 
-def _readings(asked: Question, config: ParserConfig, settings: Settings | None) -> Iterator[tuple[Route, Reply]]:
-    text, prefix, reason = asked.text, asked.prefix, asked.finish_reason
-    known: dict[str, Any] = {"tools": asked.tools, "prefix": prefix, "finish_reason": reason, "settings": settings}
+def _replies(request: ParseRequest, config: ParserConfig, settings: Settings | None) -> Iterator[tuple[Route, Reply]]:
+    text, prefix, reason = request.text, request.prefix, request.finish_reason
+    known: dict[str, Any] = {"tools": request.tools, "prefix": prefix, "finish_reason": reason, "settings": settings}
     recover = config.enable_recovery_strategies
-    first = parse(text, asked.format, repair=None if recover else "none", **known)
+    first = parse(text, request.format, repair=None if recover else "none", **known)
     yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
     if not recover or not text.strip():
         return
-    yield "fallback", parse(text, asked.format, repair="heuristic", **known)
-    if asked.format != "auto":
+    yield "fallback", parse(text, request.format, repair="heuristic", **known)
+    if request.format != "auto":
         yield "fallback", parse(text, "auto", repair="heuristic", **known)
     if config.expect == "json":
         yield "fallback", _json_reply(first, settings)
 
 
 def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
-    """Does a reply hold what is expected, sound or repaired? `text` says whether text alone may do."""
+    """True if a reply contains what is expected, sound or repaired. `text` tells whether text alone is enough."""
     if expect == "json":
         return any(s.kind == "json" for s in reply.segments)
     if expect == "tool_calls":
@@ -90,17 +87,17 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
 
 
 def _json_reply(reply: Reply, settings: Settings | None) -> Reply:
-    """A reply with the JSON of its text, as far as it is complete, on whichever rung of the ladder it can be read."""
+    """A reply with the complete JSON values of the text, at any repair level."""
     text = reply.raw
     read = read_json(text, settings=settings)
     complete = len(read.values) - (read.status == "truncated")
     segments: list[Segment] = []
     pos = 0
     for value, (start, end) in zip(read.values[:complete], read.spans[:complete], strict=True):
-        segments += _text(text, pos, start)
+        segments += _text_segments(text, pos, start)
         segments.append(JsonValue(value=value, raw=text[start:end], span=(start, end)))
         pos = end
-    segments += _text(text, pos, len(text))
+    segments += _text_segments(text, pos, len(text))
     values: dict[str, Any] = {name: field.get_default(call_default_factory=True) for name, field in _FIELDS.items()}
     values |= {"raw": text, "format": reply.format, "segments": segments, "status": read.status}
     return construct(Reply, {**values, "diagnostics": list(read.diagnostics), "repairs": list(read.repairs)})
@@ -109,5 +106,5 @@ def _json_reply(reply: Reply, settings: Settings | None) -> Reply:
 _FIELDS = Reply.model_fields
 
 
-def _text(text: str, start: int, end: int) -> list[Segment]:
+def _text_segments(text: str, start: int, end: int) -> list[Segment]:
     return [Text(text=text[start:end], span=(start, end))] if start < end else []
