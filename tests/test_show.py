@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from outspoken import Reply, parse
-from tests.cases import CASES, Case
+from tests.cases import Case
+from tests.loops import every_case
 from tools import browser
 from tools.checkout import Checkout
 from tools.show import main
@@ -396,17 +398,16 @@ def leaves(nodes: list[Node | int]) -> Iterator[int]:
             yield from leaves(node.children)
 
 
-@pytest.mark.parametrize("size", [0, 5])
-@pytest.mark.parametrize("name", ["", "auto"])
-def test_what_is_shown_of_the_corpus_is_what_is_read(name: str, size: int) -> None:
-    for case in CASES:
-        shown = show(case.text, str(case), name or case.format, size=size, **case.options)
-        assert not shown.difference, case
+@every_case
+def test_what_is_shown_of_the_corpus_is_what_is_read(case: Case) -> None:
+    for name, size in product((case.format, "auto"), (0, 5)):
+        shown = show(case.text, str(case), name, size=size, **case.options)
+        assert not shown.difference, (name, size)
         check_tokens(case, shown)
         assert shown.moments[-1].arrived == len(case.text)
         assert shown.moments[-1].held == ()
         for moment in shown.moments:
-            assert all(0 <= start < end <= moment.arrived for start, end in moment.held), case
+            assert all(0 <= start < end <= moment.arrived for start, end in moment.held), (name, size)
 
 
 def check_tokens(case: Case, shown: show_model.Shown) -> None:
