@@ -10,8 +10,6 @@ import pytest
 
 import outspoken
 from outspoken import formats
-from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.header import read_header
 from tests.loops import in_one_item
 from tools.check import check_shared, findings
 from tools.checkout import Checkout
@@ -38,12 +36,6 @@ def test_check_finds_nothing_wrong(name: str) -> None:
 
 def test_check_finds_nothing_wrong_with_what_is_shared() -> None:
     assert "\n".join([diagnostic.frame() for diagnostic in check_shared(HOUSE)]) == ""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_compiled_header_is_the_header(name: str) -> None:
-    path = HOUSE.grammar(name)
-    assert compile_grammar(path).header == read_header(path.read_text("utf-8"), str(path))
 
 
 # the rest of the house

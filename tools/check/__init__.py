@@ -16,7 +16,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import automaton
-from outspoken.grammar.tables import START
+from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 from tools.checkout import Checkout
 from tools.source import Source
@@ -80,7 +80,7 @@ def findings(checkout: Checkout, name: str) -> list[Finding]:
                 found.append(page.finding("grammar-refused", error.message, page.line(error.line), helps=error.helps))
         else:
             found += check_terminals(checkout, source, tables)
-            found += _in_use(checkout, header, source, page)
+            found += _in_use(checkout, header, source, page, tables)
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.diagnostic.severity))
 
 
@@ -98,7 +98,7 @@ def _nests(automaton: Automaton) -> bool:
     return False
 
 
-def _in_use(checkout: Checkout, header: Header, source: Source, page: Page) -> list[Finding]:
+def _in_use(checkout: Checkout, header: Header, source: Source, page: Page, tables: Tables) -> list[Finding]:
     """What is wrong with how a grammar that can be used reads and writes."""
     if _nests(automaton(source.path.stem)):
         helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
@@ -109,7 +109,7 @@ def _in_use(checkout: Checkout, header: Header, source: Source, page: Page) -> l
     found += check_doubt(cases)
     found += check_detection(checkout, header, source, page, cases)
     found += check_writing(header, source, page, cases)
-    found += check_current(checkout, source, page, cases)
+    found += check_current(checkout, source, page, cases, tables)
     return found
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from outspoken import RenderError, parse, render
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import compiled_path
+from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from tools.checkout import Checkout
 from tools.source import Source
@@ -107,10 +107,12 @@ def _cases(name: str, cases: list[Read]) -> Iterator[Finding]:
 # what is made from a grammar
 
 
-def check_current(checkout: Checkout, source: Source, page: Page, cases: list[Read]) -> Iterator[Finding]:
+def check_current(
+    checkout: Checkout, source: Source, page: Page, cases: list[Read], tables: Tables
+) -> Iterator[Finding]:
     """Are the compiled form and the snapshot there, and current?"""
     compiled = compiled_path(source.path)
-    if not compiled.is_file() or compiled.read_text("utf-8") != compile_grammar(source.path).to_json():
+    if not compiled.is_file() or compiled.read_text("utf-8") != tables.to_json():
         what = "is not current" if compiled.is_file() else "is missing"
         helps = ["run `python -m tools.compile`"]
         message = f"the compiled form of `{source.path.stem}` {what}"
