@@ -11,8 +11,9 @@ from typing import Any, cast
 from outspoken.notations.tools import Tools
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
-from outspoken.providers.export.chat_completions import OpenAIChunks, to_openai
-from outspoken.providers.export.exporter import EXTENSION, Part
+from outspoken.providers.export.chat_completions import ChatCompletionsExporter, to_openai
+from outspoken.providers.export.exporter import Part
+from outspoken.providers.extension import EXTENSION
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings
@@ -109,7 +110,7 @@ class _Choice:
         self._telling = telling
         self.stream = ProviderStream("openai", telling.format, tools=telling.tools, settings=telling.limits)
         created = chunk.get("created")
-        self.exporter = OpenAIChunks(
+        self.exporter = ChatCompletionsExporter(
             id=str(chunk.get("id") or "") or None,
             model=str(chunk.get("model") or "") or None,
             created=created if isinstance(created, int) else None,
@@ -134,7 +135,7 @@ class _Choice:
         more = {key: value for key, value in choice.items() if key not in _CHOICE and value is not None}
         kept = {key: value for key, value in delta.items() if key not in _READ and value is not None}
         if more or kept:
-            parts = parts or [self.exporter.empty()]
+            parts = parts or [self.exporter.empty_chunk()]
             first = parts[0]["choices"][0]
             first |= more
             first["delta"] |= kept

@@ -1,27 +1,26 @@
 """Anthropic's messages, whole and as events.
 
-https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index and may be open at once. There is no sign
-that a block is unfinished but the `stop_reason`, "max_tokens", and `outspoken.unfinished` of the `message_delta`.
-Anthropic's clients read the pieces of an input as they come and raise where they can be no JSON, so of a call that is
-no JSON only what could still be a JSON object is sent; all of it is in the extension.
+Source: https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index, and several may be open. No event
+marks a block as incomplete; the `stop_reason` is "max_tokens", and the call is in `outspoken.unfinished` of the
+`message_delta`. Anthropic's clients parse the input as it arrives and raise on text that cannot be JSON. So the pieces
+of an input end before such text, and the extension has all of it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outspoken.json.scanner import JsonScanner
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.extension import EXTENSION
+from outspoken.providers.replies import FinishReason, Usage
+from outspoken.results.replies import Reply
 
-from .exporter import EXTENSION, Exporter, Part, Sent, atold, told
+from .exporter import BlockKind, ExportedCall, Exporter, Part
 
-if TYPE_CHECKING:
-    from outspoken.providers.events import ProviderEvent
-    from outspoken.providers.replies import FinishReason, Usage
-    from outspoken.results.replies import Reply
-
-REASONS: dict[FinishReason, str] = {
+_FINISH_REASONS: dict[FinishReason, str] = {
     "stop": "end_turn",
     "tool_calls": "tool_use",
     "length": "max_tokens",
@@ -31,8 +30,8 @@ REASONS: dict[FinishReason, str] = {
     "other": "end_turn",
 }
 
-#: Anthropic's own words that say more than those above.
-_FINER = {"stop_sequence": "stop", "model_context_window_exceeded": "length"}
+#: More specific words of Anthropic for a reason, exported if they are the provider's.
+_SPECIFIC_REASONS = {"stop_sequence": "stop", "model_context_window_exceeded": "length"}
 
 _ERRORS = frozenset(
     {
@@ -49,23 +48,25 @@ _ERRORS = frozenset(
 )
 
 
-class AnthropicEvents(Exporter):
-    """Tells events as those of a message."""
+class AnthropicExporter(Exporter):
+    """Exports events as those of a message."""
 
     id_prefix = "msg_"
     call_prefix = "toolu_"
 
     def __init__(self, **common: Any) -> None:
         super().__init__(**common)
-        self._next = 0
-        self._open = self._thinking = 0
-        self._uses: dict[int, tuple[int, JsonScanner]] = {}
-        self._ended_uses: set[int] = set()
+        self._next_index = 0
+        #: the index of the block, by kind
+        self._block_index: dict[BlockKind, int] = {}
+        #: the index and the scanner of each call's block, and the calls whose input has ended or is no JSON
+        self._call_blocks: dict[int, tuple[int, JsonScanner]] = {}
+        self._ended_inputs: set[int] = set()
 
-    def _event(self, type: str, **fields: Any) -> None:
-        self._out.append({"type": type, **fields})
+    def _add_event(self, type: str, **fields: Any) -> None:
+        self._parts.append({"type": type, **fields})
 
-    def _begin(self) -> None:
+    def _on_start(self) -> None:
         begun: Part = {
             "id": self.id,
             "type": "message",
@@ -76,82 +77,79 @@ class AnthropicEvents(Exporter):
             "stop_sequence": None,
             "usage": usage_object(self.usage) | {"output_tokens": 0},
         }
-        self._event("message_start", message=begun)
+        self._add_event("message_start", message=begun)
 
-    def _start(self, block: Part) -> int:
-        index = self._next
-        self._next += 1
-        self._event("content_block_start", index=index, content_block=block)
+    def _start_block(self, block: Part) -> int:
+        index = self._next_index
+        self._next_index += 1
+        self._add_event("content_block_start", index=index, content_block=block)
         return index
 
-    def _delta(self, index: int, **delta: Any) -> None:
-        self._event("content_block_delta", index=index, delta=delta)
+    def _add_delta(self, index: int, **delta: Any) -> None:
+        self._add_event("content_block_delta", index=index, delta=delta)
 
-    def _open_block(self, kind: str) -> None:
+    def _on_block_start(self, kind: BlockKind) -> None:
         if kind == "text":
-            self._open = self._start({"type": "text", "text": ""})
+            self._block_index[kind] = self._start_block({"type": "text", "text": ""})
         elif kind == "reasoning":
-            self._thinking = self._start({"type": "thinking", "thinking": "", "signature": ""})
+            self._block_index[kind] = self._start_block({"type": "thinking", "thinking": "", "signature": ""})
 
-    def _close_block(self, kind: str) -> None:
+    def _on_block_end(self, kind: BlockKind) -> None:
         if kind != "refusal":
-            self._event("content_block_stop", index=self._thinking if kind == "reasoning" else self._open)
+            self._add_event("content_block_stop", index=self._block_index[kind])
 
-    def _text(self, text: str) -> None:
-        self._delta(self._open, type="text_delta", text=text)
+    def _on_text(self, text: str) -> None:
+        self._add_delta(self._block_index["text"], type="text_delta", text=text)
 
-    def _reasoning(self, text: str) -> None:
-        self._delta(self._thinking, type="thinking_delta", thinking=text)
+    def _on_reasoning(self, text: str) -> None:
+        self._add_delta(self._block_index["reasoning"], type="thinking_delta", thinking=text)
 
-    def _signed(self, signature: str, redacted: bool) -> None:
+    def _on_signature(self, signature: str, redacted: bool) -> None:
         if redacted:
-            self._event("content_block_stop", index=self._start({"type": "redacted_thinking", "data": signature}))
+            self._add_event(
+                "content_block_stop", index=self._start_block({"type": "redacted_thinking", "data": signature})
+            )
         else:
-            self._delta(self._thinking, type="signature_delta", signature=signature)
+            self._add_delta(self._block_index["reasoning"], type="signature_delta", signature=signature)
 
-    def _call_start(self, call: Sent) -> None:
-        index = self._start({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
-        self._uses[call.position] = (index, JsonScanner())
+    def _on_call_start(self, call: ExportedCall) -> None:
+        index = self._start_block({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
+        self._call_blocks[call.position] = (index, JsonScanner())
 
-    def _call_delta(self, call: Sent, arguments: str) -> None:
-        index, scanner = self._uses[call.position]
-        if call.position in self._ended_uses or not self._is_object(call):
+    def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
+        index, scanner = self._call_blocks[call.position]
+        if call.position in self._ended_inputs or not _may_be_object(call):
             return
         read, ended = scanner.feed(arguments, 0)
         if ended or scanner.broken:
-            self._ended_uses.add(call.position)
+            self._ended_inputs.add(call.position)
         if read:
-            self._delta(index, type="input_json_delta", partial_json=arguments[:read])
+            self._add_delta(index, type="input_json_delta", partial_json=arguments[:read])
 
-    def _is_object(self, call: Sent) -> bool:
-        """Are the arguments an object, as far as they came? The clients raise on the beginning of a bare word."""
-        first = next((piece for piece in call.arguments if piece.strip()), "")
-        return first.lstrip()[:1] in ("", "{")
+    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
+        self._add_event("content_block_stop", index=self._call_blocks[call.position][0])
 
-    def _call_end(self, call: Sent, arguments: dict[str, Any]) -> None:
-        self._event("content_block_stop", index=self._uses[call.position][0])
+    def _on_call_cut(self, call: ExportedCall, status: str) -> None:
+        self._add_event("content_block_stop", index=self._call_blocks[call.position][0])
 
-    def _call_cut(self, call: Sent, status: str) -> None:
-        self._event("content_block_stop", index=self._uses[call.position][0])
-
-    def _finale(self) -> None:
-        beyond = {EXTENSION: self.extras} if self.extras else {}
+    def _on_finish(self) -> None:
+        extension = {EXTENSION: self.extension} if self.extension else {}
         if self.error is not None:
             kind = self.error.type if self.error.type in _ERRORS else "api_error"
-            self._event("error", error={"type": kind, "message": self.error.message}, **beyond)
+            self._add_event("error", error={"type": kind, "message": self.error.message}, **extension)
             return
         delta: Part = {"stop_reason": self._stop_reason(), "stop_sequence": None}
         if self.refusal:
             delta["stop_details"] = {"type": "refusal", "category": None, "explanation": self.refusal}
-        self._event("message_delta", delta=delta, usage=usage_object(self.usage), **beyond)
-        self._event("message_stop")
+        self._add_event("message_delta", delta=delta, usage=usage_object(self.usage), **extension)
+        self._add_event("message_stop")
 
     def _stop_reason(self) -> str:
         if self.refusal and self.reason == "stop":
             return "refusal"
-        if self.finished and _FINER.get(self.finished.raw) == self.reason:
+        if self.finished and _SPECIFIC_REASONS.get(self.finished.raw) == self.reason:
             return self.finished.raw
-        return REASONS[self.reason]
+        return _FINISH_REASONS[self.reason]
 
 
 def to_anthropic_events(
@@ -161,48 +159,54 @@ def to_anthropic_events(
     model: str | None = None,
     action_tool: str | None = None,
 ) -> Iterator[Part]:
-    """Events as those of an Anthropic message, as early as they come.
+    """Export events as those of an Anthropic message, each as early as possible.
 
-    Text, thinking (with signatures, redacted too) and calls are blocks. A refusal is the `explanation` of the
-    `stop_details`. An error is an event `error`, with which the message ends. Payloads, GUI actions and what is
-    unfinished are in `outspoken` of the `message_delta` (or the error); with `action_tool`, actions are calls of a tool
-    of that name. `id` and `model` go before what the events say.
+    Text, thinking (signed or redacted) and calls are blocks. A refusal is the `explanation` of the `stop_details`. An
+    error is an event `error`, which ends the message. Payloads, GUI actions and unfinished calls are in `outspoken` of
+    the `message_delta` or the error; with `action_tool`, actions are calls of a tool of that name. `id` and `model`
+    override those of the events.
     """
-    return told(events, AnthropicEvents(id=id, model=model, action_tool=action_tool))
+    return AnthropicExporter(id=id, model=model, action_tool=action_tool).export(events)
 
 
 def ato_anthropic_events(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
-    """`to_anthropic_events`, with its options, for events that come asynchronously."""
-    return atold(events, AnthropicEvents(**options))
+    """Export asynchronous events; see `to_anthropic_events` for the options."""
+    return AnthropicExporter(**options).aexport(events)
 
 
 def to_anthropic(
     reply: Reply, *, id: str | None = None, model: str | None = None, action_tool: str | None = None
 ) -> Part:
-    """A reply as an Anthropic message, or as an object of type "error" where the provider reports one.
+    """Export a reply as an Anthropic message, or as an object of type "error" if the provider reports one.
 
-    Calls that are unfinished are not in its content: they are in `outspoken`, and the `stop_reason` is "max_tokens".
+    Incomplete calls are only in `outspoken`, and the `stop_reason` is "max_tokens".
     """
-    whole: Part = {}
-    for part in AnthropicEvents(id=id, model=model, action_tool=action_tool).tell(reply):
+    message: Part = {}
+    for part in AnthropicExporter(id=id, model=model, action_tool=action_tool).export_reply(reply):
         match part["type"]:
             case "message_start":
-                whole = part["message"]
+                message = part["message"]
             case "content_block_start":
-                whole["content"].append(part["content_block"])
+                message["content"].append(part["content_block"])
             case "content_block_delta":
-                _grow(whole["content"][part["index"]], part["delta"])
+                _add_delta(message["content"][part["index"]], part["delta"])
             case "message_delta":
-                whole |= part["delta"] | {key: part[key] for key in ("usage", EXTENSION) if key in part}
+                message |= part["delta"] | {key: part[key] for key in ("usage", EXTENSION) if key in part}
             case "error":
                 return part
             case _:
                 pass
-    return whole
+    return message
 
 
-def _grow(block: Part, delta: Part) -> None:
-    """Put a delta into its block. An input comes in one piece where all of it is there."""
+def _may_be_object(call: ExportedCall) -> bool:
+    """May the arguments be an object? Anthropic's clients raise on the first letter of anything else."""
+    first = next((piece for piece in call.pieces if piece.strip()), "")
+    return first.lstrip()[:1] in ("", "{")
+
+
+def _add_delta(block: Part, delta: Part) -> None:
+    """Add a delta to its block. The input of a whole reply is one delta."""
     match delta["type"]:
         case "text_delta":
             block["text"] += delta["text"]
@@ -215,7 +219,7 @@ def _grow(block: Part, delta: Part) -> None:
 
 
 def usage_object(usage: Usage | None) -> Part:
-    """Tokens under Anthropic's names; the counts are the provider's own. What nobody counts is 0."""
+    """Return token counts under Anthropic's names. Unknown required counts are 0."""
     if usage is None:
         return {"input_tokens": 0, "output_tokens": 0}
     found: Part = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}

@@ -1,26 +1,24 @@
 """OpenAI's chat completions, whole and as chunks.
 
-https://platform.openai.com/docs/api-reference/chat/streaming; the field for reasoning is that of DeepSeek, vLLM and
-SGLang. A chunk that was sent cannot be taken back, and there is no sign for the end of a call: that a call is
-unfinished is said by the `finish_reason` of the choice, "length", and by `outspoken.unfinished` of the delta.
+Source: https://platform.openai.com/docs/api-reference/chat/streaming; the field for reasoning is that of DeepSeek, vLLM
+and SGLang. No chunk marks the end of a call. If a call is incomplete, the choice has the `finish_reason` "length", and
+a delta has the call in `outspoken.unfinished`.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from outspoken.providers.extension import REASONING_BREAKS as BREAKS
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.extension import EXTENSION, REASONING_BREAKS
+from outspoken.providers.replies import FinishReason, ProviderError, Usage
+from outspoken.results.replies import Reply
 
-from .exporter import EXTENSION, Exporter, Part, Sent, atold, told
+from .exporter import BlockKind, ExportedCall, Exporter, Part, total_tokens
 
-if TYPE_CHECKING:
-    from outspoken.providers.events import ProviderEvent
-    from outspoken.providers.replies import FinishReason, ProviderError, Usage
-    from outspoken.results.replies import Reply
-
-#: Chat completions have five reasons, and none for a pause: there as where tokens ran out, there is more to come.
-REASONS: dict[FinishReason, str] = {
+#: Chat completions have no reason for a pause; as with "length", the client may continue.
+_FINISH_REASONS: dict[FinishReason, str] = {
     "stop": "stop",
     "tool_calls": "tool_calls",
     "length": "length",
@@ -31,8 +29,8 @@ REASONS: dict[FinishReason, str] = {
 }
 
 
-class OpenAIChunks(Exporter):
-    """Tells events as chunks of one choice. `index` is that of the choice."""
+class ChatCompletionsExporter(Exporter):
+    """Exports events as chunks of one choice, which has the index `index`."""
 
     id_prefix = "chatcmpl-"
 
@@ -47,76 +45,79 @@ class OpenAIChunks(Exporter):
         super().__init__(**common)
         self._index, self._include_usage = index, include_usage
         self.reasoning_field = reasoning_field
-        #: how many blocks of reasoning there are, and whether one begins
-        self._thoughts = 0
-        self._gap = False
+        #: how many blocks of reasoning have text, and whether the next text begins another one
+        self._reasoning_blocks = 0
+        self._needs_break = False
 
     @property
-    def _seed(self) -> str:
+    def _call_id_seed(self) -> str:
         return f"{self.id}:{self._index}" if self._index else self.id
 
-    def _chunk(self, delta: Part, finish_reason: str | None = None) -> None:
+    def _add_chunk(self, delta: Part, finish_reason: str | None = None) -> None:
         choice: Part = {"index": self._index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        self._out.append(self._frame([choice]))
+        self._parts.append(self.envelope([choice]))
 
-    def empty(self) -> Part:
-        """A chunk that says nothing, for what a server has to say besides."""
+    def empty_chunk(self) -> Part:
+        """Return a chunk without content, to which a server may add fields. The first one has the role."""
         if self._begun:
-            self._chunk({})
-        self._begin_once()
-        return self._drain()[0]
+            self._add_chunk({})
+        self._begin()
+        return self._take_parts()[0]
 
-    def _frame(self, choices: list[Part]) -> Part:
+    def envelope(self, choices: list[Part], kind: str = "chat.completion.chunk") -> Part:
+        """Return a chunk or a completion with these choices."""
         return {
             "id": self.id,
-            "object": "chat.completion.chunk",
+            "object": kind,
             "created": self.created,
             "model": self.model,
             "choices": choices,
         }
 
-    def _begin(self) -> None:
-        self._chunk({"role": "assistant", "content": None})
+    def _on_start(self) -> None:
+        self._add_chunk({"role": "assistant", "content": None})
 
-    def _text(self, text: str) -> None:
-        self._chunk({"content": text})
+    def _on_text(self, text: str) -> None:
+        self._add_chunk({"content": text})
 
-    def _open_block(self, kind: str) -> None:
-        """Blocks of reasoning are one string here, with a blank line between them, as in `Reply.reasoning`."""
+    def _on_block_start(self, kind: BlockKind) -> None:
+        """Put a blank line between blocks of reasoning, as in `Reply.reasoning`, since the field is one string."""
         if kind == "reasoning":
-            self._gap = self._thoughts > 0
+            self._needs_break = self._reasoning_blocks > 0
 
-    def _reasoning(self, text: str) -> None:
-        if self._gap:
-            mark = {"index": self._thoughts - 1, "kind": "reasoning"}
-            self._chunk({self.reasoning_field: "\n\n", EXTENSION: {BREAKS: [mark]}})
-        self._thoughts += self._gap or not self._thoughts
-        self._gap = False
-        self._chunk({self.reasoning_field: text})
+    def _on_reasoning(self, text: str) -> None:
+        if self._needs_break:
+            mark = {"index": self._reasoning_blocks - 1, "kind": "reasoning"}
+            self._add_chunk({self.reasoning_field: "\n\n", EXTENSION: {REASONING_BREAKS: [mark]}})
+        self._reasoning_blocks += self._needs_break or not self._reasoning_blocks
+        self._needs_break = False
+        self._add_chunk({self.reasoning_field: text})
 
-    def _refusal(self, text: str) -> None:
-        self._chunk({"refusal": text})
+    def _on_refusal(self, text: str) -> None:
+        self._add_chunk({"refusal": text})
 
-    def _signed(self, signature: str, redacted: bool) -> None:
-        self._extra("signatures", {"data": signature, "redacted": redacted})
+    def _on_signature(self, signature: str, redacted: bool) -> None:
+        self._add_extension_item("signatures", {"data": signature, "redacted": redacted})
 
-    def _call_start(self, call: Sent) -> None:
+    def _on_call_start(self, call: ExportedCall) -> None:
         function = {"name": call.name, "arguments": ""}
-        self._chunk({"tool_calls": [{"index": call.position, "id": call.id, "type": "function", "function": function}]})
+        self._add_chunk(
+            {"tool_calls": [{"index": call.position, "id": call.id, "type": "function", "function": function}]}
+        )
 
-    def _call_delta(self, call: Sent, arguments: str) -> None:
-        self._chunk({"tool_calls": [{"index": call.position, "function": {"arguments": arguments}}]})
+    def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
+        self._add_chunk({"tool_calls": [{"index": call.position, "function": {"arguments": arguments}}]})
 
-    def _beyond(self, kind: str, item: Part) -> None:
-        self._chunk({EXTENSION: {kind: [item]}})
+    def _on_extension_item(self, kind: str, item: Part) -> None:
+        self._add_chunk({EXTENSION: {kind: [item]}})
 
-    def _finale(self) -> None:
+    def _on_finish(self) -> None:
         if self.error is not None:
-            self._out.append({"error": error_object(self.error)})
+            self._parts.append({"error": error_object(self.error)})
             return
-        self._chunk({}, REASONS[self.reason])
+        self._add_chunk({}, _FINISH_REASONS[self.reason])
         if self.usage is not None and self._include_usage:
-            self._out.append({**self._frame([]), "usage": usage_object(self.usage)})
+            self._parts.append({**self.envelope([]), "usage": usage_object(self.usage)})
 
 
 def to_openai_chunks(
@@ -130,15 +131,15 @@ def to_openai_chunks(
     reasoning_field: str = "reasoning_content",
     action_tool: str | None = None,
 ) -> Iterator[Part]:
-    """Events as chunks of a chat completion, as early as they come.
+    """Export events as the chunks of a chat completion, each as early as possible.
 
-    The first chunk has the role; then come `content`, reasoning in `reasoning_field`, `refusal`, and `tool_calls` in
-    fragments; then one with the `finish_reason`, and one with the usage, if the provider counts. An error takes the
-    place of the last two, as `{"error": …}`, which OpenAI's clients raise. `id`, `model` and `created` (seconds since
-    1970) go before what the events say; `index` is that of the choice. Payloads, GUI actions, signatures and what is
-    unfinished are in `delta.outspoken`; with `action_tool`, actions are calls of a tool of that name.
+    The first chunk has the role; then follow `content`, reasoning in `reasoning_field`, `refusal`, and `tool_calls` in
+    fragments; then a chunk with the `finish_reason`, and one with the usage, if it is known. An error replaces the last
+    two with `{"error": …}`, which OpenAI's clients raise. `id`, `model` and `created` (seconds since 1970) override
+    those of the events; `index` is that of the choice. Payloads, GUI actions, signatures and unfinished calls are in
+    `delta.outspoken`; with `action_tool`, actions are calls of a tool of that name.
     """
-    exporter = OpenAIChunks(
+    exporter = ChatCompletionsExporter(
         id=id,
         model=model,
         created=created,
@@ -147,12 +148,12 @@ def to_openai_chunks(
         reasoning_field=reasoning_field,
         action_tool=action_tool,
     )
-    return told(events, exporter)
+    return exporter.export(events)
 
 
 def ato_openai_chunks(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
-    """`to_openai_chunks`, with its options, for events that come asynchronously."""
-    return atold(events, OpenAIChunks(**options))
+    """Export asynchronous events; see `to_openai_chunks` for the options."""
+    return ChatCompletionsExporter(**options).aexport(events)
 
 
 def to_openai(
@@ -165,58 +166,51 @@ def to_openai(
     reasoning_field: str = "reasoning_content",
     action_tool: str | None = None,
 ) -> Part:
-    """A reply as a chat completion, or as `{"error": …}` where the provider reports one.
+    """Export a reply as a chat completion, or as `{"error": …}` if the provider reports one.
 
-    Calls that are unfinished are no calls here: they are in `message.outspoken`, and the `finish_reason` is "length".
-    See `to_openai_chunks` for the rest.
+    Incomplete calls are only in `message.outspoken`, and the `finish_reason` is "length". See `to_openai_chunks` for
+    the options.
     """
-    exporter = OpenAIChunks(id=id, model=model, created=created, index=index, action_tool=action_tool)
-    exporter.tell(reply)
+    exporter = ChatCompletionsExporter(id=id, model=model, created=created, index=index, action_tool=action_tool)
+    exporter.export_reply(reply)
     if exporter.error is not None:
         return {"error": error_object(exporter.error)}
     choice: Part = {
         "index": index,
-        "message": message(exporter, reply, reasoning_field),
+        "message": _message(exporter, reply, reasoning_field),
         "logprobs": None,
-        "finish_reason": REASONS[exporter.reason],
+        "finish_reason": _FINISH_REASONS[exporter.reason],
     }
-    whole: Part = {
-        "id": exporter.id,
-        "object": "chat.completion",
-        "created": exporter.created,
-        "model": exporter.model,
-        "choices": [choice],
-    }
-    return whole | ({"usage": usage_object(exporter.usage)} if exporter.usage else {})
+    completion = exporter.envelope([choice], "chat.completion")
+    return completion | ({"usage": usage_object(exporter.usage)} if exporter.usage else {})
 
 
-def message(exporter: OpenAIChunks, reply: Reply, reasoning_field: str) -> Part:
-    """The message of a reply that was told."""
-    found: Part = {"role": "assistant", "content": reply.text or None, "refusal": exporter.refusal or None}
+def _message(exporter: ChatCompletionsExporter, reply: Reply, reasoning_field: str) -> Part:
+    """Return the message of a reply that was exported."""
+    message: Part = {"role": "assistant", "content": reply.text or None, "refusal": exporter.refusal or None}
     if reply.reasoning is not None:
-        found[reasoning_field] = reply.reasoning
-    if exporter.sent:
-        found["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.text}}
-            for call in exporter.sent
+        message[reasoning_field] = reply.reasoning
+    if exporter.calls:
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in exporter.calls
         ]
-    if exporter.extras:
-        found[EXTENSION] = exporter.extras
-    return found
+    if exporter.extension:
+        message[EXTENSION] = exporter.extension
+    return message
 
 
 def error_object(error: ProviderError) -> Part:
-    """An error as OpenAI's APIs write it."""
+    """Return an error as OpenAI's APIs send it."""
     return {"message": error.message, "type": error.type or "server_error", "param": None, "code": error.code}
 
 
 def usage_object(usage: Usage) -> Part:
-    """Tokens as chat completions count them. What the provider does not count is 0, since a number has to stand."""
-    given, written = usage.input_tokens or 0, usage.output_tokens or 0
+    """Return token counts under the names of chat completions. Unknown required counts are 0."""
     found: Part = {
-        "prompt_tokens": given,
-        "completion_tokens": written,
-        "total_tokens": given + written if usage.total_tokens is None else usage.total_tokens,
+        "prompt_tokens": usage.input_tokens or 0,
+        "completion_tokens": usage.output_tokens or 0,
+        "total_tokens": total_tokens(usage),
     }
     if usage.cached_tokens is not None:
         found["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}

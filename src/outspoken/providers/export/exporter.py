@@ -1,10 +1,8 @@
-"""What goes out: the events of a response, told again in the words of another protocol.
+"""The base of all exporters: it takes events in order and returns the parts that a server of a protocol sends.
 
-Each protocol has an `Exporter`. It takes events in order and gives the parts that a server sends, as plain dicts; the
-functions of its module (`to_openai_chunks` and so on) run one over a whole stream. What all protocols have in common is
-decided here: when a response begins, which calls are announced and with which ids, why it ends, and what becomes of
-that which a protocol has no word for: the extension `outspoken` has lists under `payloads`, `actions`, `unfinished`
-(calls), `unfinished_actions` and `signatures`, each item with its `index`.
+What all protocols share is decided here: when a response begins, which calls are announced and with which ids, why the
+response ends, and what goes into the extension `outspoken` because protocols have no field for it: lists of `payloads`,
+`actions`, `unfinished` (calls), `unfinished_actions` and `signatures`, each item with its `index`.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from outspoken.providers.events import (
     Failed,
@@ -26,50 +24,49 @@ from outspoken.providers.events import (
     Started,
     UsageReported,
 )
-from outspoken.providers.extension import EXTENSION as EXTENSION
 from outspoken.providers.replies import FinishReason, ProviderError, Usage
-from outspoken.results import events as said
+from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
+from outspoken.results.actions.union import Action
+from outspoken.results.replies import Reply, ToolCall
 
-from .replay import retold
+from .replay import replay
 
-if TYPE_CHECKING:
-    from outspoken.results.actions.union import Action
-    from outspoken.results.replies import Reply, ToolCall
-
-#: One chunk, event or part of a protocol, as it is written as JSON.
+#: A chunk, event or part of a protocol, as it is serialised to JSON.
 Part = dict[str, Any]
+
+BlockKind = Literal["text", "reasoning", "refusal"]
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Sent:
-    """A call that was announced. `position` counts those from 0; no other call of the response has its `id`.
+class ExportedCall:
+    """A call that was announced. `position` counts them from 0; `id` is unique in the response.
 
-    It is `open` until it has ended, which one that is unfinished never does; `told` says that the client was told so.
+    It stays `open` if it is never complete. `reported` says that it is in the extension as unfinished.
     """
 
     position: int
     id: str
     name: str
-    arguments: list[str] = field(default_factory=list[str])
+    pieces: list[str] = field(default_factory=list[str])
     open: bool = True
-    told: bool = False
+    reported: bool = False
 
     @property
-    def text(self) -> str:
-        """The arguments, as far as they were sent."""
-        return "".join(self.arguments)
+    def arguments(self) -> str:
+        """The arguments that were sent."""
+        return "".join(self.pieces)
 
 
 class Exporter:
-    """Tells events in the words of one protocol.
+    """Exports events in one protocol.
 
-    `id`, `model` and `created` (seconds since 1970) go before what the events say. With `action_tool`, finished GUI
-    actions are calls of a tool of that name; without, they are in the extension. `close` ends a stream that had no
-    `Done`: what is open in it is unfinished.
+    `id`, `model` and `created` (seconds since 1970) override those of the events. With `action_tool`, complete GUI
+    actions become calls of a tool of that name; otherwise they are in the extension.
     """
 
-    #: what ids begin with that are made here
+    #: prefixes of the ids that are made here
     id_prefix = "resp_"
     call_prefix = "call_"
 
@@ -87,62 +84,83 @@ class Exporter:
         self.error: ProviderError | None = None
         self.finished: Finished | None = None
         self.refusal = ""
-        self.sent: list[Sent] = []
-        self.extras: dict[str, list[Part]] = {}
+        self.calls: list[ExportedCall] = []
+        self.extension: dict[str, list[Part]] = {}
         self._action_tool = action_tool
-        self._calls: dict[int, Sent] = {}
-        self._ids: set[str] = set()
-        self._cut: list[ToolCall | Action] = []
+        self._by_index: dict[int, ExportedCall] = {}
+        self._call_ids: set[str] = set()
+        self._unfinished: list[ToolCall | Action] = []
         self._reply: Reply | None = None
-        self._begun = self._ended = self._thinks = False
-        self._block: str | None = None
-        self._out: list[Part] = []
+        self._begun = self._ended = self._in_reasoning = False
+        #: the text or refusal that is open
+        self._block: BlockKind | None = None
+        self._parts: list[Part] = []
 
     @property
     def id(self) -> str:
-        """The id of the response: the caller's, the provider's, or one made here."""
+        """The id of the response: the caller's, the provider's, or a random one."""
         if self._id is None:
             self._id = self.id_prefix + secrets.token_hex(12)
         return self._id
 
     @property
-    def _seed(self) -> str:
-        """What the ids of calls are made of, with their positions."""
+    def _call_id_seed(self) -> str:
+        """What the ids of calls are derived from, with their positions."""
         return self.id
 
     @property
     def model(self) -> str:
-        """The model, empty where nobody says."""
+        """The model; "" if it is unknown."""
         return self._model or ""
 
     @property
-    def unfinished(self) -> bool:
-        """Is a call or an action unfinished?"""
-        return bool(self._cut) or any(call.open for call in self.sent)
+    def has_unfinished(self) -> bool:
+        """Is a call or an action incomplete?"""
+        return bool(self._unfinished) or any(call.open for call in self.calls)
 
     @property
     def reason(self) -> FinishReason:
-        """Why the response ends, as a client has to see it.
+        """The finish reason for the client.
 
-        What is unfinished never looks finished: then it is "length", unless the provider has a graver reason. And
-        where there are calls to run it is "tool_calls", also where a provider that knew nothing of them said "stop".
+        An incomplete call is never exported as a complete one: with one, the reason is "length", except for an error, a
+        filter or a refusal. If there are calls but the provider says "stop", it did not know of them: "tool_calls".
         """
         if self.error is not None:
             return "error"
         given = self.finished.reason if self.finished else None
         if given in ("content_filter", "refusal"):
             return given
-        cut = self._reply is None or (given is None and self._reply.status == "truncated")
-        if cut or self.unfinished:
+        cut_off = self._reply is None or (given is None and self._reply.status == "truncated")
+        if cut_off or self.has_unfinished:
             return "length"
         if given in ("length", "pause", "error"):
             return given
-        if self.sent:
+        if self.calls:
             return "tool_calls"
         return "other" if given == "other" else "stop"
 
+    # events in, parts out
+
+    def export(self, events: Iterable[ProviderEvent]) -> Iterator[Part]:
+        """Export a whole stream, each part as early as possible."""
+        for event in events:
+            yield from self.feed(event)
+        yield from self.close()
+
+    async def aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
+        """Export a whole stream of asynchronous events."""
+        async for event in events:
+            for part in self.feed(event):
+                yield part
+        for part in self.close():
+            yield part
+
+    def export_reply(self, reply: Reply) -> list[Part]:
+        """Export a whole reply. Incomplete calls and actions are in the extension only."""
+        return [part for event in replay(reply) for part in self.feed(event)]
+
     def feed(self, event: ProviderEvent) -> list[Part]:
-        """The parts that an event comes to. What comes after `Done` is nothing."""
+        """Return the parts for an event; none after `Done`."""
         if self._ended:
             return []
         match event:
@@ -157,256 +175,241 @@ class Exporter:
                     self.error = ProviderError(message=f"the response ended with `{event.raw}`", code=event.raw)
             case Failed():
                 self.error = event.error
-            case said.Done():
+            case results.Done():
                 self._reply = event.reply
-                self._finish()
+                self._end()
             case _:
-                self._begin_once()
-                self._tell(event)
-        return self._drain()
+                self._begin()
+                self._export_content(event)
+        return self._take_parts()
 
     def close(self) -> list[Part]:
-        """The last parts of a stream that ended without `Done`; nothing after `Done`."""
+        """Return the last parts of a stream that ended without `Done`; what is open in it is incomplete."""
         if not self._ended:
-            self._finish()
-        return self._drain()
+            self._end()
+        return self._take_parts()
 
-    def tell(self, reply: Reply) -> list[Part]:
-        """All parts of a reply that is all there. What is unfinished in it is in the extension only."""
-        parts: list[Part] = []
-        for event in retold(reply):
-            parts += self.feed(event)
+    def _take_parts(self) -> list[Part]:
+        parts, self._parts = self._parts, []
         return parts
 
-    def _tell(self, event: ProviderEvent) -> None:
-        match event:
-            case said.TextDelta() if event.text:
-                self._switch("text")
-                self._text(event.text)
-            case said.ReasoningDelta() if event.text:
-                self._think()
-                self._reasoning(event.text)
-            case said.ReasoningEnd():
-                self._thought()
-            case RefusalDelta() if event.text:
-                self._switch("refusal")
-                self.refusal += event.text
-                self._refusal(event.text)
-            case ReasoningSigned():
-                self._sign(event)
-            case said.PayloadParsed():
-                self._extra("payloads", event.payload.model_dump(mode="json", include={"type", "data", "status"}))
-            case said.ActionText():
-                self._action_text(event.index, event.text)
-            case said.ActionParsed():
-                self._action(event.action)
-            case said.ActionUnfinished():
-                self._leave_action(event.action)
-            case _:
-                self._tell_call(event)
-
-    def _tell_call(self, event: ProviderEvent) -> None:
-        match event:
-            case said.ToolCallStart():
-                self._calls[event.index] = self._announce(event.id, event.name)
-            case said.ToolCallDelta() if event.arguments:
-                self._add(self._calls[event.index], event.arguments)
-            case said.ToolCallEnd():
-                self._end(self._calls.get(event.index) or self._whole_call(event.call), event.call.arguments)
-            case said.ToolCallUnfinished():
-                self._leave_call(event.call, self._calls.get(event.index))
-            case _:
-                pass
-
-    def _announce(self, id: str | None, name: str) -> Sent:
-        self._switch(None)
-        position = len(self.sent)
-        if not id or id in self._ids:
-            id = self.call_prefix + hashlib.sha256(f"{self._seed}:{position}".encode()).hexdigest()[:24]
-        self._ids.add(id)
-        call = Sent(position, id, name)
-        self.sent.append(call)
-        self._call_start(call)
-        return call
-
-    def _add(self, call: Sent, arguments: str) -> None:
-        call.arguments.append(arguments)
-        self._call_delta(call, arguments)
-
-    def _whole_call(self, read: ToolCall) -> Sent:
-        """A call that comes all at once, since what it would be was known only at its end."""
-        call = self._announce(read.id, read.name)
-        self._add(call, read.arguments_text)
-        return call
-
-    def _end(self, call: Sent, arguments: dict[str, Any]) -> None:
-        call.open = False
-        self._call_end(call, arguments)
-
-    def _leave_call(self, read: ToolCall, call: Sent | None = None) -> None:
-        """A call is unfinished. One that was announced stays open, so the response ends as one that was cut."""
-        self._cut.append(read)
-        item: Part = {"name": read.name, "arguments": read.arguments_text, "status": read.status}
-        if call is None:
-            self._extra("unfinished", {**item, "id": read.id, "call": None})
-            return
-        call.told = True
-        self._extra("unfinished", {**item, "id": call.id, "call": call.position})
-        self._call_cut(call, read.status)
-
-    def _leave_action(self, action: Action) -> None:
-        self._cut.append(action)
-        self._extra("unfinished_actions", _action_part(action))
-
-    def _action(self, action: Action) -> None:
-        if self._action_tool is None:
-            self._extra("actions", _action_part(action))
-            return
-        call = self._announce(action.id, self._action_tool)
-        arguments = action.model_dump(mode="json", exclude=set(PROVENANCE), exclude_none=True)
-        self._add(call, json.dumps(arguments, ensure_ascii=False))
-        self._end(call, arguments)
-
-    def _extra(self, kind: str, item: Part) -> None:
-        self._switch(None)
-        items = self.extras.setdefault(kind, [])
-        item = {"index": len(items), **item}
-        items.append(item)
-        self._beyond(kind, item)
-
-    def _begin_once(self) -> None:
+    def _begin(self) -> None:
         if not self._begun:
             self._begun = True
-            self._begin()
+            self._on_start()
 
-    def _finish(self) -> None:
-        self._begin_once()
+    def _end(self) -> None:
+        self._begin()
         if self._reply is not None:
-            for call in _rest(self._reply.unfinished, self._cut):
-                self._leave_call(call)
-            for action in _rest(self._reply.unfinished_actions, self._cut):
-                self._leave_action(action)
-        for call in self.sent:
-            if call.open and not call.told:
-                cut: Part = {"name": call.name, "arguments": call.text, "status": "truncated"}
-                self._extra("unfinished", {**cut, "id": call.id, "call": call.position})
-                self._call_cut(call, "truncated")
-        self._thought()
-        self._switch(None)
+            for call in _without(self._reply.unfinished, self._unfinished):
+                self._add_unfinished_call(call)
+            for action in _without(self._reply.unfinished_actions, self._unfinished):
+                self._add_unfinished_action(action)
+        for call in self.calls:
+            if call.open and not call.reported:
+                self._report_unfinished(call, call.arguments, "truncated")
+        self._end_reasoning()
+        self._switch_block(None)
         self._ended = True
-        self._finale()
+        self._on_finish()
 
-    def _switch(self, kind: str | None) -> None:
-        """Close the text or refusal that is open, unless it is of this kind, and open one of this kind."""
+    def _export_content(self, event: ProviderEvent) -> None:
+        match event:
+            case results.TextDelta() if event.text:
+                self._switch_block("text")
+                self._on_text(event.text)
+            case results.ReasoningDelta() if event.text:
+                self._begin_reasoning()
+                self._on_reasoning(event.text)
+            case results.ReasoningEnd():
+                self._end_reasoning()
+            case RefusalDelta() if event.text:
+                self._switch_block("refusal")
+                self.refusal += event.text
+                self._on_refusal(event.text)
+            case ReasoningSigned():
+                self._sign(event)
+            case results.PayloadParsed():
+                payload = event.payload.model_dump(mode="json", include={"type", "data", "status"})
+                self._add_extension_item("payloads", payload)
+            case results.ActionText():
+                self._on_action_text(event.index, event.text)
+            case results.ActionParsed():
+                self._export_action(event.action)
+            case results.ActionUnfinished():
+                self._add_unfinished_action(event.action)
+            case _:
+                self._export_call(event)
+
+    # blocks of text, reasoning and refusal
+
+    def _switch_block(self, kind: BlockKind | None) -> None:
+        """End the text or refusal that is open, unless it is of this kind, and begin one of this kind."""
         if self._block == kind:
             return
         if self._block is not None:
-            self._close_block(self._block)
+            self._on_block_end(self._block)
         self._block = kind
         if kind is not None:
-            self._open_block(kind)
+            self._on_block_start(kind)
+
+    def _begin_reasoning(self) -> None:
+        """Begin a block of reasoning, unless one is open. It stays open until its end, whatever comes between."""
+        if not self._in_reasoning:
+            self._switch_block(None)
+            self._in_reasoning = True
+            self._on_block_start("reasoning")
+
+    def _end_reasoning(self) -> None:
+        if self._in_reasoning:
+            self._in_reasoning = False
+            self._on_block_end("reasoning")
 
     def _sign(self, event: ReasoningSigned) -> None:
-        """A signature is that of the block that is open; where none is, it is a block without text."""
-        alone = not self._thinks
+        """Sign the open block of reasoning; if there is none, the signature is a block without text."""
+        alone = not self._in_reasoning
         if event.redacted:
-            self._switch(None)
+            self._switch_block(None)
         else:
-            self._think()
-        self._signed(event.signature, event.redacted)
+            self._begin_reasoning()
+        self._on_signature(event.signature, event.redacted)
         if alone:
-            self._thought()
+            self._end_reasoning()
 
-    def _think(self) -> None:
-        """Open a block of reasoning, unless one is open: it goes on, whatever comes between, until it ends."""
-        if not self._thinks:
-            self._switch(None)
-            self._thinks = True
-            self._open_block("reasoning")
+    # calls and actions
 
-    def _thought(self) -> None:
-        """Close the block of reasoning that is open."""
-        if self._thinks:
-            self._thinks = False
-            self._close_block("reasoning")
+    def _export_call(self, event: ProviderEvent) -> None:
+        match event:
+            case results.ToolCallStart():
+                self._by_index[event.index] = self._announce(event.id, event.name)
+            case results.ToolCallDelta() if event.arguments:
+                self._add_arguments(self._by_index[event.index], event.arguments)
+            case results.ToolCallEnd():
+                call = self._by_index.get(event.index)
+                if call is None:  # it was not certain before its end that it is a call
+                    call = self._announce(event.call.id, event.call.name)
+                    self._add_arguments(call, event.call.arguments_text)
+                self._complete(call, event.call.arguments)
+            case results.ToolCallUnfinished():
+                self._add_unfinished_call(event.call, self._by_index.get(event.index))
+            case _:
+                pass
 
-    def _drain(self) -> list[Part]:
-        parts, self._out = self._out, []
-        return parts
+    def _announce(self, id: str | None, name: str) -> ExportedCall:
+        self._switch_block(None)
+        position = len(self.calls)
+        if not id or id in self._call_ids:
+            id = self.call_prefix + hashlib.sha256(f"{self._call_id_seed}:{position}".encode()).hexdigest()[:24]
+        self._call_ids.add(id)
+        call = ExportedCall(position, id, name)
+        self.calls.append(call)
+        self._on_call_start(call)
+        return call
 
-    # what a protocol says; what it has no word for, it leaves to the extension
+    def _add_arguments(self, call: ExportedCall, arguments: str) -> None:
+        call.pieces.append(arguments)
+        self._on_call_delta(call, arguments)
 
-    def _begin(self) -> None:
+    def _complete(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
+        call.open = False
+        self._on_call_end(call, arguments)
+
+    def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
+        """Add an incomplete call to the extension. If it was announced, it stays open."""
+        self._unfinished.append(read)
+        if call is not None:
+            self._report_unfinished(call, read.arguments_text, read.status)
+            return
+        item: Part = {"name": read.name, "arguments": read.arguments_text, "status": read.status}
+        self._add_extension_item("unfinished", {**item, "id": read.id, "call": None})
+
+    def _report_unfinished(self, call: ExportedCall, arguments: str, status: str) -> None:
+        call.reported = True
+        item: Part = {"name": call.name, "arguments": arguments, "status": status}
+        self._add_extension_item("unfinished", {**item, "id": call.id, "call": call.position})
+        self._on_call_cut(call, status)
+
+    def _add_unfinished_action(self, action: Action) -> None:
+        self._unfinished.append(action)
+        self._add_extension_item("unfinished_actions", _action_item(action))
+
+    def _export_action(self, action: Action) -> None:
+        if self._action_tool is None:
+            self._add_extension_item("actions", _action_item(action))
+            return
+        call = self._announce(action.id, self._action_tool)
+        arguments = action.model_dump(mode="json", exclude=set(PROVENANCE), exclude_none=True)
+        self._add_arguments(call, json.dumps(arguments, ensure_ascii=False))
+        self._complete(call, arguments)
+
+    def _add_extension_item(self, kind: str, item: Part) -> None:
+        self._switch_block(None)
+        items = self.extension.setdefault(kind, [])
+        item = {"index": len(items), **item}
+        items.append(item)
+        self._on_extension_item(kind, item)
+
+    # hooks: what a protocol sends; by default it sends nothing
+
+    def _on_start(self) -> None:
         """The response begins."""
 
-    def _open_block(self, kind: str) -> None:
-        """Text, reasoning or a refusal begins."""
+    def _on_block_start(self, kind: BlockKind) -> None:
+        """A block begins."""
 
-    def _close_block(self, kind: str) -> None:
-        """Something else begins."""
+    def _on_block_end(self, kind: BlockKind) -> None:
+        """A block ends."""
 
-    def _text(self, text: str) -> None:
-        """More text."""
+    def _on_text(self, text: str) -> None:
+        """A piece of text arrives."""
 
-    def _reasoning(self, text: str) -> None:
-        """More reasoning."""
+    def _on_reasoning(self, text: str) -> None:
+        """A piece of reasoning arrives."""
 
-    def _refusal(self, text: str) -> None:
-        """More of `refusal`."""
+    def _on_refusal(self, text: str) -> None:
+        """A piece of `refusal` arrives."""
 
-    def _signed(self, signature: str, redacted: bool) -> None:
-        """The signature of the block of reasoning that is open, or a block that is nothing but its signature."""
+    def _on_signature(self, signature: str, redacted: bool) -> None:
+        """The open block of reasoning is signed, or a redacted block arrives."""
 
-    def _call_start(self, call: Sent) -> None:
+    def _on_call_start(self, call: ExportedCall) -> None:
         """A call is announced."""
 
-    def _call_delta(self, call: Sent, arguments: str) -> None:
-        """More of its arguments."""
+    def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
+        """A piece of a call's arguments arrives."""
 
-    def _call_end(self, call: Sent, arguments: dict[str, Any]) -> None:
+    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
         """A call is complete."""
 
-    def _call_cut(self, call: Sent, status: str) -> None:
-        """A call will never be complete."""
+    def _on_call_cut(self, call: ExportedCall, status: str) -> None:
+        """A call ends incomplete."""
 
-    def _action_text(self, index: int, text: str) -> None:
-        """More of what an action types; all of it comes with the action."""
+    def _on_action_text(self, index: int, text: str) -> None:
+        """A piece of the text that an action types arrives; the action itself has all of it."""
 
-    def _beyond(self, kind: str, item: Part) -> None:
-        """Something for the extension. Where it cannot be sent at once, it is in `extras` at the end."""
+    def _on_extension_item(self, kind: str, item: Part) -> None:
+        """An item is added to `extension`."""
 
-    def _finale(self) -> None:
-        """The response ends: why, with how many tokens, or with which error."""
-
-
-def told(events: Iterable[ProviderEvent], exporter: Exporter) -> Iterator[Part]:
-    """The parts of a whole stream, as early as its events come."""
-    for event in events:
-        yield from exporter.feed(event)
-    yield from exporter.close()
+    def _on_finish(self) -> None:
+        """The response ends."""
 
 
-async def atold(events: AsyncIterable[ProviderEvent], exporter: Exporter) -> AsyncIterator[Part]:
-    """`told` for events that come asynchronously."""
-    async for event in events:
-        for part in exporter.feed(event):
-            yield part
-    for part in exporter.close():
-        yield part
+def total_tokens(usage: Usage) -> int:
+    """Return the total of a usage; if the provider does not count it, the sum of input and output."""
+    if usage.total_tokens is not None:
+        return usage.total_tokens
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
-def _action_part(action: Action) -> Part:
-    shown = action.model_dump(mode="json", exclude={"kind", "span", "repairs", "metadata"}, exclude_none=True)
-    return {key: value for key, value in shown.items() if value not in ({}, [])}
+def _action_item(action: Action) -> Part:
+    fields = action.model_dump(mode="json", exclude={"kind", "span", "repairs", "metadata"}, exclude_none=True)
+    return {key: value for key, value in fields.items() if value not in ({}, [])}
 
 
-_T = TypeVar("_T")
-
-
-def _rest(found: Sequence[_T], told: Sequence[object]) -> list[_T]:
-    """What of `found` is not in `told`; what is there twice has to be told twice."""
+def _without(found: Sequence[_T], exported: Sequence[object]) -> list[_T]:
+    """Return the items that are not exported; of equal items, as many as are left over."""
     rest = list(found)
-    for item in told:
+    for item in exported:
         if item in rest:
             rest.remove(cast("_T", item))
     return rest

@@ -1,4 +1,4 @@
-"""Parts of a protocol as server-sent events."""
+"""Writes the parts of a protocol as server-sent events."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from pydantic_core import to_json
 
 from .exporter import Part
 
-#: The protocols, as the functions that make their parts are called.
+#: The protocols: `to_openai_chunks`, `to_openai_responses`, `to_anthropic_events` and `to_vercel_parts`.
 Protocol = Literal["openai", "openai_responses", "anthropic", "vercel"]
 
-#: Those whose events have their type as the name of the event, and those that end with `[DONE]`.
-_NAMED = frozenset({"openai_responses", "anthropic"})
-_DONE = frozenset({"openai", "vercel"})
+#: Protocols that name their events, and protocols that end with `[DONE]`.
+_WITH_EVENT_NAMES = frozenset({"openai_responses", "anthropic"})
+_WITH_DONE = frozenset({"openai", "vercel"})
 
 
 def sse_event(part: Part, protocol: Protocol) -> bytes:
-    """One part as a server-sent event: `data:`, and `event:` where the protocol names its events.
+    """Write a part as a server-sent event: `data:`, and `event:` if the protocol names its events.
 
-    A number that JSON does not have (NaN) is null.
+    Numbers that JSON does not have (NaN, infinity) become null.
     """
-    name = f"event: {part['type']}\n".encode() if protocol in _NAMED else b""
+    name = f"event: {part['type']}\n".encode() if protocol in _WITH_EVENT_NAMES else b""
     return name + b"data: " + to_json(part, inf_nan_mode="null") + b"\n\n"
 
 
 def sse_end(protocol: Protocol) -> bytes:
-    """What ends a stream: `data: [DONE]`, or nothing where the last event says so itself."""
-    return b"data: [DONE]\n\n" if protocol in _DONE else b""
+    """Return the end of a stream: `data: [DONE]`, or nothing if the last event marks it."""
+    return b"data: [DONE]\n\n" if protocol in _WITH_DONE else b""
 
 
 def sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
-    """Parts as a stream of server-sent events, with what ends it."""
+    """Write parts as a stream of server-sent events, with its end."""
     for part in parts:
         yield sse_event(part, protocol)
     if end := sse_end(protocol):
@@ -40,7 +40,7 @@ def sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
 
 
 async def asse(parts: AsyncIterable[Part], protocol: Protocol) -> AsyncIterator[bytes]:
-    """`sse` for parts that come asynchronously."""
+    """Write asynchronous parts; see `sse`."""
     async for part in parts:
         yield sse_event(part, protocol)
     if end := sse_end(protocol):

@@ -1,26 +1,26 @@
 """The UI message stream of Vercel's AI SDK, and its UI messages.
 
-https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol, version 1 (the header `x-vercel-ai-ui-message-stream: v1`). Text,
-reasoning and calls are parts with ids. A call that is complete is `tool-input-available`; one that is unfinished is
-`tool-input-error`, with what came of its input. What the protocol has no word for are data parts.
+Source: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol, version 1 (the header `x-vercel-ai-ui-message-stream: v1`).
+Text, reasoning and calls are parts with ids. A complete call ends with `tool-input-available`, an incomplete one with
+`tool-input-error`, which has its input so far. The extension is data parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .exporter import EXTENSION, Exporter, Part, Sent, atold, told
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.extension import EXTENSION
+from outspoken.providers.replies import FinishReason, Usage
+from outspoken.results.replies import Reply
 
-if TYPE_CHECKING:
-    from outspoken.providers.events import ProviderEvent
-    from outspoken.providers.replies import FinishReason, Usage
-    from outspoken.results.replies import Reply
+from .exporter import BlockKind, ExportedCall, Exporter, Part
 
-#: What a server says beside the type of the content, so that the SDK knows the protocol.
+#: The header by which the SDK recognises the protocol.
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 
-REASONS: dict[FinishReason, str] = {
+_FINISH_REASONS: dict[FinishReason, str] = {
     "stop": "stop",
     "tool_calls": "tool-calls",
     "length": "length",
@@ -31,8 +31,8 @@ REASONS: dict[FinishReason, str] = {
     "other": "other",
 }
 
-#: The data parts of the extension. What is unfinished and was announced has its `tool-input-error`.
-_DATA = {
+#: The data parts of the extension. Incomplete calls that were announced have a `tool-input-error` instead.
+_DATA_PARTS = {
     "payloads": "data-payload",
     "actions": "data-action",
     "unfinished": "data-unfinished-call",
@@ -40,84 +40,86 @@ _DATA = {
 }
 
 
-class VercelParts(Exporter):
-    """Tells events as parts of a UI message. With `dynamic`, its tools are those that the client does not know."""
+class VercelExporter(Exporter):
+    """Exports events as parts of a UI message. With `dynamic`, the client does not know the tools."""
 
     id_prefix = "msg-"
 
     def __init__(self, *, dynamic: bool = False, **common: Any) -> None:
         super().__init__(**common)
         self._dynamic: Part = {"dynamic": True} if dynamic else {}
-        self._blocks = 0
-        self._open: dict[str, str] = {}
+        self._block_count = 0
+        #: the ids of the open blocks
+        self._block_ids: dict[BlockKind, str] = {}
+        #: the metadata of the open block of reasoning
         self._signature: Part = {}
 
-    def _part(self, type: str, **fields: Any) -> None:
-        self._out.append({"type": type, **fields})
+    def _add_part(self, type: str, **fields: Any) -> None:
+        self._parts.append({"type": type, **fields})
 
-    def _begin(self) -> None:
-        self._part("start", messageId=self.id)
-        self._part("start-step")
+    def _on_start(self) -> None:
+        self._add_part("start", messageId=self.id)
+        self._add_part("start-step")
 
-    def _open_block(self, kind: str) -> None:
+    def _on_block_start(self, kind: BlockKind) -> None:
         if kind != "refusal":
-            self._open[kind] = str(self._blocks)
-            self._blocks += 1
-            self._part(f"{kind}-start", id=self._open[kind])
+            self._block_ids[kind] = str(self._block_count)
+            self._block_count += 1
+            self._add_part(f"{kind}-start", id=self._block_ids[kind])
 
-    def _close_block(self, kind: str) -> None:
+    def _on_block_end(self, kind: BlockKind) -> None:
         if kind != "refusal":
             signature: Part = self._signature if kind == "reasoning" else {}
-            self._part(f"{kind}-end", id=self._open[kind], **signature)
+            self._add_part(f"{kind}-end", id=self._block_ids[kind], **signature)
             if signature:
                 self._signature = {}
 
-    def _text(self, text: str) -> None:
-        self._part("text-delta", id=self._open["text"], delta=text)
+    def _on_text(self, text: str) -> None:
+        self._add_part("text-delta", id=self._block_ids["text"], delta=text)
 
-    def _reasoning(self, text: str) -> None:
-        self._part("reasoning-delta", id=self._open["reasoning"], delta=text)
+    def _on_reasoning(self, text: str) -> None:
+        self._add_part("reasoning-delta", id=self._block_ids["reasoning"], delta=text)
 
-    def _signed(self, signature: str, redacted: bool) -> None:
-        about: Part = {"providerMetadata": {EXTENSION: {"signature": signature, "redacted": redacted}}}
+    def _on_signature(self, signature: str, redacted: bool) -> None:
+        metadata: Part = {"providerMetadata": {EXTENSION: {"signature": signature, "redacted": redacted}}}
         if not redacted:
-            self._signature = about
+            self._signature = metadata
             return
-        id = str(self._blocks)
-        self._blocks += 1
-        self._part("reasoning-start", id=id)
-        self._part("reasoning-end", id=id, **about)
+        id = str(self._block_count)
+        self._block_count += 1
+        self._add_part("reasoning-start", id=id)
+        self._add_part("reasoning-end", id=id, **metadata)
 
-    def _call_start(self, call: Sent) -> None:
-        self._part("tool-input-start", toolCallId=call.id, toolName=call.name, **self._dynamic)
+    def _on_call_start(self, call: ExportedCall) -> None:
+        self._add_part("tool-input-start", toolCallId=call.id, toolName=call.name, **self._dynamic)
 
-    def _call_delta(self, call: Sent, arguments: str) -> None:
-        self._part("tool-input-delta", toolCallId=call.id, inputTextDelta=arguments)
+    def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
+        self._add_part("tool-input-delta", toolCallId=call.id, inputTextDelta=arguments)
 
-    def _call_end(self, call: Sent, arguments: dict[str, Any]) -> None:
-        self._part("tool-input-available", toolCallId=call.id, toolName=call.name, input=arguments, **self._dynamic)
+    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
+        self._add_part("tool-input-available", toolCallId=call.id, toolName=call.name, input=arguments, **self._dynamic)
 
-    def _call_cut(self, call: Sent, status: str) -> None:
-        why = "the call never ended" if status == "truncated" else "the call cannot be read"
-        about: Part = {"toolCallId": call.id, "toolName": call.name, **self._dynamic}
-        self._part("tool-input-error", **about, input=call.text, errorText=why)
+    def _on_call_cut(self, call: ExportedCall, status: str) -> None:
+        message = "the call never ended" if status == "truncated" else "the call cannot be read"
+        head: Part = {"toolCallId": call.id, "toolName": call.name, **self._dynamic}
+        self._add_part("tool-input-error", **head, input=call.arguments, errorText=message)
 
-    def _action_text(self, index: int, text: str) -> None:
-        """What an action types, for who shows it live: no part of the message."""
-        self._part("data-action-text", data={"order": index, "text": text}, transient=True)
+    def _on_action_text(self, index: int, text: str) -> None:
+        """Send it for clients that show it live; it is not part of the message."""
+        self._add_part("data-action-text", data={"order": index, "text": text}, transient=True)
 
-    def _beyond(self, kind: str, item: Part) -> None:
+    def _on_extension_item(self, kind: str, item: Part) -> None:
         if item.get("call") is None:
-            self._part(_DATA[kind], id=f"{kind}-{item['index']}", data=item)
+            self._add_part(_DATA_PARTS[kind], id=f"{kind}-{item['index']}", data=item)
 
-    def _finale(self) -> None:
+    def _on_finish(self) -> None:
         if self.refusal:
-            self._part("data-refusal", id="refusal", data={"text": self.refusal})
+            self._add_part("data-refusal", id="refusal", data={"text": self.refusal})
         if self.error is not None:
-            self._part("error", errorText=self.error.message)
-        self._part("finish-step")
+            self._add_part("error", errorText=self.error.message)
+        self._add_part("finish-step")
         usage = {"messageMetadata": {"usage": usage_object(self.usage)}} if self.usage else {}
-        self._part("finish", finishReason=REASONS[self.reason], **usage)
+        self._add_part("finish", finishReason=_FINISH_REASONS[self.reason], **usage)
 
 
 def to_vercel_parts(
@@ -127,38 +129,38 @@ def to_vercel_parts(
     dynamic: bool = False,
     action_tool: str | None = None,
 ) -> Iterator[Part]:
-    """Events as parts of the AI SDK's UI message stream, as early as they come.
+    """Export events as parts of the AI SDK's UI message stream, each as early as possible.
 
-    Payloads, GUI actions, a refusal, and calls and actions that are unfinished and were never announced are data parts
-    (`data-payload`, `data-action`, `data-refusal`, `data-unfinished-call`, `data-unfinished-action`); the text that an
-    action types is a transient `data-action-text`. Signatures are `providerMetadata` of `reasoning-end`, the usage is
-    metadata of the message. `id` is the message's; with `dynamic`, calls are those of tools that the client does not
-    know; with `action_tool`, actions are calls of a tool of that name.
+    Payloads, GUI actions, a refusal, and incomplete calls and actions that were not announced are data parts
+    (`data-payload`, `data-action`, `data-refusal`, `data-unfinished-call`, `data-unfinished-action`). The text that an
+    action types is a transient `data-action-text`. Signatures are `providerMetadata` of `reasoning-end`; the usage is
+    metadata of the message. `id` is the message's. With `dynamic`, the client does not know the tools. With
+    `action_tool`, actions are calls of a tool of that name.
     """
-    return told(events, VercelParts(id=id, dynamic=dynamic, action_tool=action_tool))
+    return VercelExporter(id=id, dynamic=dynamic, action_tool=action_tool).export(events)
 
 
 def ato_vercel_parts(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
-    """`to_vercel_parts`, with its options, for events that come asynchronously."""
-    return atold(events, VercelParts(**options))
+    """Export asynchronous events; see `to_vercel_parts` for the options."""
+    return VercelExporter(**options).aexport(events)
 
 
 def to_vercel(reply: Reply, *, id: str | None = None, dynamic: bool = False, action_tool: str | None = None) -> Part:
-    """A reply as one UI message, as the AI SDK makes it of the parts. Errors are no part of a message."""
-    exporter = VercelParts(id=id, dynamic=dynamic, action_tool=action_tool)
+    """Export a reply as the UI message that the AI SDK makes of the parts. Errors are not part of a message."""
+    exporter = VercelExporter(id=id, dynamic=dynamic, action_tool=action_tool)
     message: Part = {"id": "", "role": "assistant", "parts": []}
-    for part in exporter.tell(reply):
+    for part in exporter.export_reply(reply):
         kind: str = part["type"]
         if kind == "start":
             message["id"] = part["messageId"]
         elif kind == "finish":
             message |= {"metadata": part["messageMetadata"]} if "messageMetadata" in part else {}
         else:
-            _put(message["parts"], part)
+            _add_to_message(message["parts"], part)
     return message
 
 
-def _put(parts: list[Part], part: Part) -> None:
+def _add_to_message(parts: list[Part], part: Part) -> None:
     kind: str = part["type"]
     if kind == "start-step":
         parts.append({"type": "step-start"})
@@ -169,15 +171,15 @@ def _put(parts: list[Part], part: Part) -> None:
     elif kind in ("text-end", "reasoning-end"):
         parts[-1] |= {"state": "done"} | {key: part[key] for key in ("providerMetadata",) if key in part}
     elif kind == "tool-input-available":
-        named = {"type": "dynamic-tool", "toolName": part["toolName"]} if "dynamic" in part else {}
-        shown: Part = {"type": f"tool-{part['toolName']}"} | named
-        parts.append({**shown, "toolCallId": part["toolCallId"], "state": "input-available", "input": part["input"]})
+        dynamic = {"type": "dynamic-tool", "toolName": part["toolName"]} if "dynamic" in part else {}
+        head: Part = {"type": f"tool-{part['toolName']}"} | dynamic
+        parts.append({**head, "toolCallId": part["toolCallId"], "state": "input-available", "input": part["input"]})
     elif kind.startswith("data-") and not part.get("transient"):
         parts.append(part)
 
 
 def usage_object(usage: Usage) -> Part:
-    """Tokens as the AI SDK counts them. What the provider does not count is absent."""
+    """Return token counts under the names of the AI SDK. Unknown counts are left out."""
     counts = {
         "inputTokens": usage.input_tokens,
         "outputTokens": usage.output_tokens,
