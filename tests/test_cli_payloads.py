@@ -29,7 +29,7 @@ def test_the_payloads_of_a_page_are_shown(response: str, capsys: pytest.CaptureF
     assert main(["parse", response, "--payloads", TABLES, "--page", "table_edit"]) == 0
     out = capsys.readouterr().out
     assert "suggested_values" in out
-    assert "warning[marker-not-registered]: `DATA_PROPOSAL` has no place on this page" in out
+    assert "warning[marker-not-registered]: this page has no payload `DATA_PROPOSAL`" in out
 
 
 def test_without_a_page_all_payloads_count(response: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,5 +42,5 @@ def test_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [one.name for one in registry.types] == ["suggested_values", "train", "tram", "ferry"]
     assert registry.pages == ("town",)
     assert registry.parse('Hi TRAM: {"a": 1}').to_message()["custom_payload"] == {"type": "tram", "data": {"a": 1}}
-    with pytest.raises(ValueError, match="there is a payload `train` already"):
+    with pytest.raises(ValueError, match="a payload `train` is already registered"):
         registry.load()

@@ -46,31 +46,31 @@ def test_a_marker_is_spelled_with_its_colon_or_without(marker: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PayloadType("a ferry", "FERRY"), "`a ferry` is no name of a payload"),
-        (lambda: PayloadType("ferry", "**FERRY**"), r"`\*\*FERRY\*\*` is no marker"),
-        (lambda: PayloadType("ferry", ":"), "`` is no marker"),
-        (lambda: PayloadType("ferry", "7UP"), "`7UP` is no marker"),
+        (lambda: PayloadType("a ferry", "FERRY"), "`a ferry` is not a payload name"),
+        (lambda: PayloadType("ferry", "**FERRY**"), r"`\*\*FERRY\*\*` is not a marker"),
+        (lambda: PayloadType("ferry", ":"), "`` is not a marker"),
+        (lambda: PayloadType("ferry", "7UP"), "`7UP` is not a marker"),
         (lambda: PayloadType("ferry", "FERRY", kind="list"), "`kind` of `ferry` is 'list'; expected one of 'object'"),  # type: ignore[arg-type]
         (lambda: PayloadType("ferry", "FERRY", wrapping="bold"), "`wrapping` of `ferry` is 'bold'"),  # type: ignore[arg-type]
-        (lambda: PayloadRegistry([FERRY, FERRY]), "there is a payload `ferry` already"),
+        (lambda: PayloadRegistry([FERRY, FERRY]), "a payload `ferry` is already registered"),
         (
             lambda: PayloadRegistry([FERRY, PayloadType("other", "FERRY")]),
-            "the marker `FERRY` of `other` is that of `ferry` on the same page",
+            "`other` and `ferry` have the marker `FERRY` on the same page",
         ),
         (
             lambda: PayloadRegistry([FERRY, PayloadType("other", "Ferry", any_case=True)]),
-            "the marker `Ferry` of `other` is that of `ferry`",
+            "`other` and `ferry` have the marker `Ferry` on the same page",
         ),
         (lambda: PayloadRegistry([FERRY]).parse("Hi", "home"), "there is no page `home`; there are none"),
         (lambda: tables_registry().parse("Hi", "table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
         (lambda: Options(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
         (
             lambda: PayloadRegistry([FERRY]).parser(options=Options(precedence="registration")),
-            "is for whole texts; a stream takes the first payload",
+            "requires the whole text; a stream selects the first payload",
         ),
         (
             lambda: PayloadRegistry([PayloadType("ferry", "FERRY", Ferry, example={"seats": "x"})]).instructions(),
-            "the example of `ferry` is not valid: `harbour`: Field required; `seats`: Input should be",
+            "the example of `ferry` is invalid: `harbour`: Field required; `seats`: Input should be",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_packages_bring_payloads_along(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_entry_point_that_is_no_payload_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point(name="odd", found=["FERRY"])])  # type: ignore[misc]
-    with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` gives 'FERRY'"):
+    with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` provides 'FERRY'"):
         PayloadRegistry().load()
 
 

@@ -13,7 +13,7 @@ from outspoken import PayloadRegistry, PayloadType
 from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads import Options
 from outspoken.payloads.options import Validation
-from outspoken.payloads.teaching import written
+from outspoken.payloads.prompting import write_payload
 
 TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})
 
@@ -27,8 +27,8 @@ def test_the_examples_are_read_as_what_they_show() -> None:
     for page in TABLES.pages:
         text = TABLES.instructions(page)
         for type_ in TABLES.page(page).types:
-            assert written(type_, type_.example) in text
-            reply = TABLES.parse(written(type_, type_.example), page)
+            assert write_payload(type_, type_.example) in text
+            reply = TABLES.parse(write_payload(type_, type_.example), page)
             assert [(one.type, one.data) for one in reply.payloads] == [(type_.name, type_.example)]
             assert (reply.diagnostics, reply.text) == ([], "")
 
@@ -68,8 +68,8 @@ def test_the_manifest(snapshot: SnapshotAssertion) -> None:
     registry = PayloadRegistry([*TYPES, PayloadType("harbours", "HARBOURS", kind="array", beside=True)])
     texts = [
         "Hello.",
-        *[written(type_, type_.example) for type_ in TYPES],
-        f"HARBOURS: [1, 2, 3]\n{written(DATA_PROPOSAL, DATA_PROPOSAL.example)}",
+        *[write_payload(type_, type_.example) for type_ in TYPES],
+        f"HARBOURS: [1, 2, 3]\n{write_payload(DATA_PROPOSAL, DATA_PROPOSAL.example)}",
         'SUGGESTED_VALUES: [{"label": "' + "long " * 40 + '", "value": "x"}]',
     ]
     assert registry.manifest([registry.parse(text) for text in texts]) == snapshot

@@ -1,15 +1,14 @@
-"""Payloads: structured elements that an application's assistant writes in its text, each behind a marker.
+"""Payloads: structured elements that an application's assistant writes into its text, each after a marker.
 
-An application declares them once (`PayloadType`, `PayloadRegistry`). Then they are parsed and validated, whole and in
-streams, taken out of the message, and taught to the model.
+An application declares its types once (`PayloadType`, `PayloadRegistry`). The registry describes them in the prompt,
+reads and validates them in whole texts and streams, and removes them from the message.
 """
 
 from .options import Options
-from .page import Page
 from .registry import PayloadRegistry
 from .replies import PayloadReply, TypedPayload
 from .streaming import PayloadStream
-from .types import PayloadType
+from .types import Page, PayloadType
 from .validation import BrokenRules
 
 __all__ = [

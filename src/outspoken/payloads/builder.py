@@ -11,8 +11,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
-from .page import Page
-from .types import PayloadType
+from .types import Page, PayloadType
 
 
 class PayloadBuilder(Builder):

@@ -1,4 +1,4 @@
-"""The grammar of a registry's payloads: the shared one, with the registry's own markers."""
+"""The grammar of a registry: `shared/payloads.lark` with the markers of the registry."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ _HEADER = """// format:  {format}
 {payloads}
 
 """
-#: The terminals that stand for the markers, and which of them each takes.
-_TAKES = {
+#: The terminals for markers, and the wrappings that each accepts.
+_TERMINALS = {
     "_MARKERS": ("plain", "emphasis", "tolerant"),
     "_EMPHASISED": ("emphasis", "tolerant"),
     "_TOLERANT": ("tolerant",),
 }
 
-#: An expression that matches nothing, and yet has a width.
+#: An expression that never matches but is not empty, as Lark requires.
 _NOTHING = "(?!)x"
 
-#: The rules of what markers do not count in.
+#: The alternatives for code samples, in which markers do not count.
 _CODE = "code | tildes | "
 
-#: A marker as the grammar needs it: what is written, how it may be wrapped, whether its case counts.
+#: A marker: its text, its wrapping, and whether it is case-insensitive.
 Marker = tuple[str, str, bool]
 
 _compiling = Lock()
 
 
 def markers_of(types: Iterable[PayloadType]) -> tuple[Marker, ...]:
-    """The markers of some types, in an order that says nothing of theirs: the same markers share a grammar."""
+    """The markers of some types, sorted, so that equal sets of markers share a grammar."""
     return tuple(sorted({(one.marker, one.wrapping, one.any_case) for one in types}))
 
 
 def automaton_of(markers: tuple[Marker, ...], *, lenient: bool, in_code: bool = False) -> Automaton:
-    """The automaton for some markers, made once in a process; with `in_code` they count in code samples, too.
+    """The automaton for some markers, compiled once per process. With `in_code`, markers count in code samples.
 
-    Any thread may ask.
+    Thread-safe.
     """
     with _compiling:
         return _automaton(markers, lenient, in_code)
@@ -72,11 +72,9 @@ def _tables(markers: tuple[Marker, ...], in_code: bool) -> Tables:
 def grammar_text(markers: tuple[Marker, ...], *, in_code: bool = False) -> str:
     """The text of the grammar for some markers."""
     text = (own_folder() / "shared" / "payloads.lark").read_text("utf-8")
-    for terminal, wrappings in _TAKES.items():
-        # the longest first, so that none is cut short by one that it begins with
-        taken = sorted([m for m in markers if m[1] in wrappings], key=lambda m: (-len(m[0]), m))
-        written = "|".join([_source(m) for m in taken])
-        text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{written or _NOTHING})/")
+    for terminal, wrappings in _TERMINALS.items():
+        pattern = _alternatives([marker for marker in markers if marker[1] in wrappings])
+        text = text.replace(f'{terminal}: "MARKER"', f"{terminal}: /(?:{pattern})/")
     if in_code:
         text = text.replace(_CODE, "")
     payloads = "\n".join(
@@ -86,11 +84,15 @@ def grammar_text(markers: tuple[Marker, ...], *, in_code: bool = False) -> str:
 
 
 @lru_cache(maxsize=64)
-def named(markers: tuple[Marker, ...]) -> re.Pattern[str]:
-    """Finds the `name` in a line that begins as a payload does, up to the colon."""
-    taken = sorted(markers, key=lambda m: (-len(m[0]), m))
-    written = "|".join([_source(m) for m in taken]) or _NOTHING
-    return re.compile(rf"[^\n]{{0,80}}?(?P<name>{written})[*_`]{{0,3}}\s{{0,8}}[:：]")
+def line_marker(markers: tuple[Marker, ...]) -> re.Pattern[str]:
+    """Matches a line that begins like a payload, up to the colon; the marker is the group `name`."""
+    return re.compile(rf"[^\n]{{0,80}}?(?P<name>{_alternatives(markers)})[*_`]{{0,3}}\s{{0,8}}[:：]")
+
+
+def _alternatives(markers: Iterable[Marker]) -> str:
+    # a marker may be a prefix of another
+    longest_first = sorted(markers, key=lambda marker: (-len(marker[0]), marker))
+    return "|".join([_source(marker) for marker in longest_first]) or _NOTHING
 
 
 def _source(marker: Marker) -> str:

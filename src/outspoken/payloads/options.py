@@ -1,4 +1,4 @@
-"""What a registry does with payloads that are not as they should be."""
+"""`Options`: how strictly payloads are validated, and which payloads remain in the message."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CHOICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How payloads are judged, and what becomes of their text.
+    """How payloads are validated, and what remains in the message.
 
-    `validation`: "off" takes any JSON of the right kind; "warn" says what is wrong, leaves out items of an array that
-    cannot be used, and keeps objects as they are; "strict" takes a payload that is wrong for a broken one.
+    `validation`: "off" accepts any JSON of the right kind; "warn" reports mistakes, leaves invalid items out of arrays
+    and keeps objects as they are; "strict" makes a payload with mistakes invalid.
 
-    `strip_broken` leaves a payload that is broken or cut off out of the message, `strip_unregistered` one that belongs
-    to another page; without them their text stays. `extra` is what becomes of all payloads but one where there may be
-    one only: they are left out ("strip"), left out and listed in `extra_payloads` ("collect"), or stay as text
-    ("keep"). That one is the first of the text, or with `precedence="registration"`, for whole texts, the one whose
-    type was registered first. `suggestions_with_proposal="drop"` leaves out what stands `beside` where there is a
-    payload that is not; in a stream, it is then held until the end.
+    `strip_broken` removes truncated and invalid payloads from the message, `strip_unregistered` those of other pages;
+    otherwise their text stays. Of the payloads that are not `beside` others, one counts: the first in the text, or, for
+    whole texts with `precedence="registration"`, the one whose type was registered first. `extra` is what happens to
+    the rest: "strip" removes them, "collect" moves them to `extra_payloads`, "keep" leaves them as text.
+    `suggestions_with_proposal="drop"` removes payloads `beside` a payload that is not; a stream then holds them back
+    until the end.
 
-    `markers_in_fences` lets markers count in code samples, too, where they are text otherwise.
+    With `markers_in_fences`, markers count in code samples as well.
 
-    Raises ValueError for a value that is none of these.
+    Raises ValueError for any other value.
     """
 
     validation: Validation = "warn"

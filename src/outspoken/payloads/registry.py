@@ -1,4 +1,4 @@
-"""`PayloadRegistry`: the payloads of an application, and the pages on which they count."""
+"""`PayloadRegistry`: the payload types of an application, and the pages on which they count."""
 
 from __future__ import annotations
 
@@ -11,32 +11,30 @@ from typing import Any, TypeAlias
 from outspoken.parsing.session import OnError
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, Span
 from outspoken.results.settings import Settings
 
-from .blocks import joined
 from .grammar import Marker, markers_of
 from .options import Options
-from .page import Page
+from .prompting import instructions, manifest
 from .replies import PayloadReply
 from .session import PayloadSession
 from .streaming import PayloadStream
-from .teaching import instructions, manifest
-from .types import PayloadType
+from .types import Page, PayloadType
 
-#: A response: its text, or the content blocks of an API, of which those of text are read as one text.
+#: A response: its text, or the content blocks of an API, whose text blocks are read as one text.
 Content: TypeAlias = str | Iterable[str | Mapping[str, Any]]
 
-#: Where packages say which payloads they bring along: a `PayloadType`, some of them, or a function that returns them.
+#: The entry point group in which packages provide a `PayloadType`, an iterable of them, or a function that returns one.
 ENTRY_POINTS = "outspoken.payloads"
 
 
 class PayloadRegistry:
-    """The payloads that an application's assistant may write, page by page.
+    """The payload types that an application's assistant may write, by page.
 
-    `types` are registered in their order; `actions` are those of the client that are there on every page, each with
-    what is said of it to the model. `options` is how payloads are judged, where a call does not say otherwise. May be
-    used from any thread, and changed while others read: a response is read with what was registered when it began.
+    `types` are registered in their order; `actions` maps the client actions of all pages to their descriptions for the
+    model. `options` are the default options of all calls. Thread-safe, and may be changed during reading: a response is
+    read with the types that were registered when it started.
     """
 
     def __init__(
@@ -55,31 +53,31 @@ class PayloadRegistry:
             self.add(one)
 
     def add(self, type_: PayloadType) -> PayloadType:
-        """Register a payload, and return it.
+        """Register a payload type and return it.
 
-        Raises ValueError where its name is taken, or its marker on one of its pages.
+        Raises ValueError if its name is taken, or its marker on one of its pages.
         """
         with self._lock:
             for other in self._types:
                 if other.name == type_.name:
-                    raise ValueError(f"there is a payload `{type_.name}` already")
+                    raise ValueError(f"a payload `{type_.name}` is already registered")
                 shared = other.pages is None or type_.pages is None or bool({*other.pages} & {*type_.pages})
                 if _is_same_marker(other, type_) and shared:
                     raise ValueError(
-                        f"the marker `{type_.marker}` of `{type_.name}` is that of `{other.name}` on the same page"
+                        f"`{type_.name}` and `{other.name}` have the marker `{type_.marker}` on the same page"
                     )
             self._types = (*self._types, type_)
         return type_
 
     def add_page(self, name: str, actions: Mapping[str, str] | None = None) -> None:
-        """Say that there is a page, and what the client can do there besides what it can everywhere."""
+        """Register a page, with its client actions in addition to those of all pages."""
         with self._lock:
             self._pages = {**self._pages, name: {**self._pages.get(name, {}), **(actions or {})}}
 
     def load(self, group: str = ENTRY_POINTS) -> list[PayloadType]:
-        """Register what installed packages bring along under an entry point group, in the order of their names.
+        """Register the payload types of installed packages, from an entry point group, in the order of their names.
 
-        Returns what was added. Raises ValueError, which names the entry point, for what is no payload.
+        Returns the added types. Raises ValueError with the name of the entry point if it provides anything else.
         """
         added: list[PayloadType] = []
         for point in sorted(entry_points(group=group), key=lambda point: point.name):
@@ -88,14 +86,14 @@ class PayloadRegistry:
             for one in [found] if isinstance(found, PayloadType) else found:
                 if not isinstance(one, PayloadType):
                     raise ValueError(
-                        f"the entry point `{point.name}` of `{group}` gives {one!r}, which is no PayloadType"
+                        f"the entry point `{point.name}` of `{group}` provides {one!r}, which is not a PayloadType"
                     )
                 added.append(self.add(one))
         return added
 
     @property
     def types(self) -> tuple[PayloadType, ...]:
-        """All payloads, in the order in which they were registered."""
+        """All payload types, in the order of registration."""
         return self._types
 
     @property
@@ -104,16 +102,16 @@ class PayloadRegistry:
         return tuple(sorted({*self._pages, *[page for one in self._types for page in one.pages or ()]}))
 
     def page(self, name: str | None = None) -> Page:
-        """What counts on a page; without a name, all that is registered. Raises ValueError for an unknown page."""
+        """The payloads of a page; without a name, all. Raises ValueError for an unknown page."""
         types, pages = self._types, self._pages
         if name is not None and name not in self.pages:
             near = get_close_matches(name, self.pages, n=1, cutoff=0.5)
             hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(self.pages) or 'none'}"
             raise ValueError(f"there is no page `{name}`; {hint}")
-        there = [pages.get(name, {})] if name is not None else list(pages.values())
+        selected = [pages.get(name, {})] if name is not None else list(pages.values())
         actions = dict(self._actions)
-        for some in there:
-            actions.update(some)
+        for one in selected:
+            actions.update(one)
         on = tuple([one for one in types if one.is_on(name)])
         return Page(name, on, tuple([one for one in types if one not in on]), actions)
 
@@ -131,13 +129,13 @@ class PayloadRegistry:
         settings: Settings | None = None,
         options: Options | None = None,
     ) -> PayloadReply:
-        """Read a response: a text, or content blocks, of which those of text are read as one.
+        """Read a response: a text, or content blocks, whose text blocks are read as one text.
 
-        `options` takes the place of the registry's. For the rest see `outspoken.parse`. Raises ValueError for an
-        unknown page.
+        `options` replaces the registry's options. For the other arguments and exceptions see `outspoken.parse`. Raises
+        ValueError for an unknown page.
         """
         session = self._session(page, prefix, on_error, repair, settings, options or self.options, None)
-        text, session.blocks = joined(content)
+        text, session.blocks = _join_text(content)
         reply = session.read(text, finish_reason)
         assert isinstance(reply, PayloadReply)
         return reply
@@ -153,20 +151,20 @@ class PayloadRegistry:
         options: Options | None = None,
         previews: bool = False,
     ) -> PayloadStream:
-        """What reads one response in pieces, with `feed` and `close`.
+        """A stream that reads one response in chunks, with `feed` and `close`.
 
-        With `previews`, payloads are shown while they come. Raises ValueError for an unknown page, and for
-        `precedence="registration"`, which can be known only at the end.
+        With `previews`, it sends previews of payloads while they arrive. Raises ValueError for an unknown page, and for
+        `precedence="registration"`, which requires the whole text.
         """
         options = options or self.options
         if options.precedence != "text":
-            raise ValueError('`precedence="registration"` is for whole texts; a stream takes the first payload')
+            raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
         events: list[Event] = []
         session = self._session(page, prefix, on_error, repair, settings, options, events)
         return PayloadStream(session, events, previews=previews)
 
     def stream(self, chunks: Iterable[str | bytes], page: str | None = None, **how: Any) -> Iterator[Event]:
-        """Read a response that arrives in chunks; see `parser` for the rest. The last event is `Done`."""
+        """The events of a response that arrives in chunks; see `parser` for `how`. The last one is `Done`."""
         parser = self.parser(page, **how)
         for chunk in chunks:
             yield from parser.feed(chunk)
@@ -197,22 +195,38 @@ class PayloadRegistry:
         markers: tuple[Marker, ...] = markers_of((*known.types, *known.elsewhere))
         return PayloadSession(known, markers, options, prefix, on_error, repair, settings, events)
 
-    # teaching
+    # prompts
 
     def instructions(self, page: str | None = None) -> str:
-        """The section of a system prompt that teaches the model the payloads of a page, made of their models.
+        """A section for the system prompt that describes the payloads of a page, generated from their models.
 
-        Raises ValueError for an unknown page, and for an example that is not valid.
+        Raises ValueError for an unknown page and for an invalid example.
         """
         return instructions(self.page(page))
 
     def manifest(self, replies: Iterable[Reply]) -> str:
-        """A line for each payload in the replies of a conversation, in order; "" where there is none."""
+        """A line for each payload in the replies of a conversation, in order; "" if there are none."""
         return manifest(self._types, replies)
 
 
+def _join_text(content: Content) -> tuple[str, tuple[Span, ...]]:
+    """The text of a response, and the span of each text block in it; no spans for a plain text."""
+    if isinstance(content, str):
+        return content, ()
+    texts: list[str] = []
+    spans: list[Span] = []
+    at = 0
+    for block in content:
+        text = block if isinstance(block, str) else block.get("text") if block.get("type") == "text" else None
+        if isinstance(text, str):
+            texts.append(text)
+            spans.append((at, at + len(text)))
+            at += len(text)
+    return "".join(texts), tuple(spans)
+
+
 def _is_same_marker(one: PayloadType, other: PayloadType) -> bool:
-    """Would what is written be the marker of both?"""
+    """True if a text may be the marker of both types."""
     if one.any_case or other.any_case:
         return one.marker.lower() == other.marker.lower()
     return one.marker == other.marker

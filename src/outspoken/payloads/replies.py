@@ -1,4 +1,4 @@
-"""What a registry makes of a response."""
+"""The reply of a registry, and its typed payloads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from outspoken.results.replies import Payload, Reply, Span
 
 
 class TypedPayload(Payload):
-    """A payload whose type is registered.
+    """A payload of a registered type.
 
-    `data` is its JSON; `value` the same as an instance of the type's model (or a list of them), None where there is no
-    model or it is not valid. `marker` is what was written before it.
+    `data` is its JSON, and `value` the same as an instance of the type's model, or a list of instances; None without a
+    model or if the data is invalid. `marker` is the marker of the type.
     """
 
     marker: str = ""
@@ -21,12 +21,12 @@ class TypedPayload(Payload):
 
 
 class PayloadReply(Reply):
-    """A response that was read with a registry's payloads.
+    """The reply of a registry.
 
-    `text` is the message: what is to be shown, without payloads. `payloads` are those that may be used.
-    `unfinished_payloads` broke off (`truncated`) or cannot be used (`invalid`), and never may be; `extra_payloads` are
-    those for which there was no place, with `extra="collect"`. `blocks` are the spans of the text blocks that the
-    response came in.
+    `text` is the message to show, without payloads. `payloads` are safe to use. `unfinished_payloads` are `truncated`
+    or `invalid`; never use these. `extra_payloads` are sound payloads that do not count because another one does, with
+    `extra="collect"`. `beside` are the types with their own key in `to_message`. `blocks` are the spans of the text
+    blocks of the response.
     """
 
     page: str | None = None
@@ -36,9 +36,9 @@ class PayloadReply(Reply):
     blocks: tuple[Span, ...] = ()
 
     def message_text(self) -> str:
-        """The text, which is the message already."""
+        """The text, which is already the message."""
         return self.text
 
     def message_keys(self) -> tuple[str, ...]:
-        """The payloads that have keys of their own in a message."""
+        """The types of the payloads that have their own key in `to_message`."""
         return self.beside

@@ -13,13 +13,12 @@ from outspoken.results.replies import STATUSES, Payload, Reply
 from outspoken.results.settings import Settings
 
 from .builder import PayloadBuilder
-from .finishing import Finisher, Judge, chosen
-from .grammar import FORMAT, Marker, automaton_of, named
+from .grammar import FORMAT, Marker, automaton_of, line_marker
 from .options import Options
-from .page import Page
 from .policy import PayloadPolicy
 from .replies import PayloadReply
-from .segments import finished_segments
+from .selection import PayloadChecker, PayloadSelector, first_registered, select_segments
+from .types import Page
 
 
 class PayloadSession(Session):
@@ -41,10 +40,10 @@ class PayloadSession(Session):
     ) -> None:
         self.page, self._markers, self.options = page, markers, options
         self.blocks: tuple[tuple[int, int], ...] = ()
-        policy = PayloadPolicy(named(markers))
+        policy = PayloadPolicy(line_marker(markers))
         super().__init__(FORMAT, None, prefix, on_error, repair, settings, events, policy)
         self._builder.page = page
-        self.judge = Judge(page, options, self._text.slice)
+        self.checker = PayloadChecker(page, options, self._text.slice)
 
     def resolve_format(self, format: str) -> str:
         """There is one grammar, and it has no name in the registry of formats."""
@@ -63,21 +62,21 @@ class PayloadSession(Session):
         return self._builder.header.payload(node.name or ""), embedded.begun, self._text.length
 
     def _reply(self, raw: str) -> Reply:
-        """The reply, with the payloads that stand and the message without them."""
+        """The reply, with the payloads that count and the message without them."""
         read = super()._reply(raw)
-        self.judge.raw = raw
-        first = None
+        self.checker.raw = raw
+        only = None
         if self.options.precedence == "registration":
-            first = chosen(self.judge, [s for s in read.segments if isinstance(s, Payload)])
-        finisher = Finisher(self.judge, first)
-        segments = finished_segments(read.segments, finisher)
-        notes = place_diagnostics(sorted(finisher.notes, key=lambda note: note.span), raw)
+            only = first_registered(self.checker, [s for s in read.segments if isinstance(s, Payload)])
+        selector = PayloadSelector(self.checker, only)
+        segments = select_segments(read.segments, selector)
+        found = place_diagnostics(sorted(selector.diagnostics, key=lambda one: one.span), raw)
         values = dict(read)
         values["segments"] = segments
-        values["diagnostics"] = sorted([*read.diagnostics, *notes], key=lambda one: one.span)
-        statuses = [read.status, *[one.status for one in finisher.unfinished]]
+        values["diagnostics"] = sorted([*read.diagnostics, *found], key=lambda one: one.span)
+        statuses = [read.status, *[one.status for one in selector.unfinished]]
         values["status"] = max(statuses, key=STATUSES.index)
         values["page"], values["beside"] = self.page.name, self.page.beside
-        values["unfinished_payloads"], values["extra_payloads"] = finisher.unfinished, finisher.extra
+        values["unfinished_payloads"], values["extra_payloads"] = selector.unfinished, selector.extra
         values["blocks"] = self.blocks
         return construct(PayloadReply, values)

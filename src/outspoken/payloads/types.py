@@ -1,4 +1,4 @@
-"""`PayloadType`: what an application declares of a structured element that its assistant may write."""
+"""`PayloadType`: an application's declaration of a payload; and `Page`: the payloads that count on a page."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
-
-if TYPE_CHECKING:
-    from .page import Page
 
 Kind = Literal["object", "array"]
 Wrapping = Literal["plain", "emphasis", "tolerant"]
@@ -24,7 +21,7 @@ _MARKER = re.compile(r"[^\W\d_](?:[\w.\-]{0,62}\w)?")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _More:
-    """The rest of a type, by name only."""
+    """The keyword-only fields of a type."""
 
     kind: Kind = "object"
     wrapping: Wrapping = "tolerant"
@@ -40,23 +37,22 @@ class _More:
 
 @dataclass(frozen=True, eq=False)
 class PayloadType(_More):
-    """One kind of payload: its marker, what stands behind it, and how the model is taught it.
+    """One type of payload: its marker, its JSON, and how prompts describe it.
 
-    `name` is the type of the payloads, in Python's spelling of names; `marker` is what the model writes, with its colon
-    or without. `model` is the pydantic model, or any type that pydantic knows, of the object, or of one item where the
-    `kind` is "array"; None takes any JSON. `pages` are the pages on which the payload counts, None all of them.
-    Payloads that are `beside` have a key of their own in a message and may stand with others; of all others, a message
-    holds one.
+    `name` is the type of the payloads, a Python identifier; `marker` is what the model writes, with or without its
+    colon. `model` is the pydantic model, or any type that pydantic supports, of the object, or of one item if `kind` is
+    "array"; None accepts any JSON. `pages` are the pages on which the payload counts; None means all. A payload that
+    is `beside` others has its own key in a message; of all other payloads, a message contains one.
 
-    `wrapping` says how the marker may be written: "plain"; in bold and italics, too ("emphasis"); or in all that is
-    like it ("tolerant": underscores, a code span, a full-width colon), with a diagnostic. With `any_case` its case does
-    not count. `parser` makes what the application wants of the JSON value before that is validated; a ValueError of it
-    says that the payload is broken. `check` is given a valid value and its page, and returns what is odd about it.
+    `wrapping` is how the marker may be written: "plain"; also in bold and italics ("emphasis"); or in similar ways
+    ("tolerant": underscores, a code span, a full-width colon), with a diagnostic. With `any_case`, the marker is
+    case-insensitive. `parser` transforms the JSON value before validation; a ValueError makes the payload invalid.
+    `check` receives a valid value and its page and returns messages about anything unusual.
 
-    `instructions` is told the model before the fields; `example` is one payload as the model should write it, which
-    must be valid; `summarize` says in a few words what the data of a payload are.
+    In prompts, `instructions` precede the fields; `example` is a valid payload to imitate. `summarize`
+    describes the data of a payload in a few words.
 
-    Raises ValueError for a name or marker that cannot be used.
+    Raises ValueError for an invalid name, marker, kind or wrapping.
     """
 
     name: str
@@ -68,11 +64,9 @@ class PayloadType(_More):
         if self.pages is not None:
             object.__setattr__(self, "pages", (self.pages,) if isinstance(self.pages, str) else tuple(self.pages))
         if not _NAME.fullmatch(self.name):
-            raise ValueError(f"`{self.name}` is no name of a payload; it is made of letters, digits and `_`")
+            raise ValueError(f"`{self.name}` is not a payload name; use letters, digits and `_`")
         if not _MARKER.fullmatch(self.marker):
-            raise ValueError(
-                f"`{self.marker}` is no marker; it is a letter, and then letters, digits, `_`, `-` and `.`"
-            )
+            raise ValueError(f"`{self.marker}` is not a marker; use a letter, then letters, digits, `_`, `-` and `.`")
         for key, given, known in (("kind", self.kind, _KINDS), ("wrapping", self.wrapping, _WRAPPINGS)):
             if given not in known:
                 raise ValueError(
@@ -81,12 +75,12 @@ class PayloadType(_More):
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any] | None:
-        """What validates the object, or one item of the array; None where there is no model."""
+        """The validator of the object, or of one item of the array; None without a model."""
         return None if self.model is None else TypeAdapter(self.model)
 
     @cached_property
     def schema(self) -> dict[str, Any] | None:
-        """The JSON schema of what stands behind the marker; None where nothing is known of it before the `parser`."""
+        """The JSON schema of the payload; None without a model, and with a `parser`, which takes any JSON."""
         if self.adapter is None or self.parser is not None:
             return None
         schema = self.adapter.json_schema(by_alias=True)
@@ -96,5 +90,28 @@ class PayloadType(_More):
         return {"type": "array", "items": schema, "$defs": definitions}
 
     def is_on(self, page: str | None) -> bool:
-        """Does the payload count on a page? Where no page is named, all do."""
+        """True if the payload counts on a page; without a page, all do."""
         return page is None or self.pages is None or page in self.pages
+
+
+@dataclass(frozen=True)
+class Page:
+    """The payloads and client actions of a page; `name` is None if no page was named, so that all of them count.
+
+    `types` are the payloads that count, in the order of registration; `elsewhere` are those of other pages. `actions`
+    maps the names of client actions to their descriptions for the model.
+    """
+
+    name: str | None
+    types: tuple[PayloadType, ...]
+    elsewhere: tuple[PayloadType, ...]
+    actions: dict[str, str]
+
+    def of(self, marker: str) -> PayloadType | None:
+        """The type with a marker; None if it does not count on this page."""
+        return next((one for one in self.types if one.marker == marker), None)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of the types that have their own key in a message."""
+        return tuple([one.name for one in self.types if one.beside])

@@ -1,4 +1,4 @@
-"""Is a payload what its type says? What a value is taken for, and everything that is wrong with it."""
+"""Payload data validated against the model of its type, with everything that is wrong or converted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from .options import Validation
-from .page import Page
-from .types import PayloadType
+from .types import Page, PayloadType
 
 
 class BrokenRules(ValueError):
-    """A model's own rules that a value breaks, for a validator that finds several at once."""
+    """Several messages of one model validator; each becomes a finding."""
 
     def __init__(self, rules: list[str]) -> None:
         self.rules = rules
@@ -21,17 +20,17 @@ class BrokenRules(ValueError):
 
 
 class Finding(NamedTuple):
-    """Something odd about a payload: a stable code, and what it says."""
+    """A diagnostic of a payload: a stable code and a message."""
 
     code: str
     message: str
 
 
 class Checked(NamedTuple):
-    """What a payload's JSON is taken for.
+    """The result of checking a payload.
 
-    `data` is plain JSON, `value` the same as instances of the model, None where it is not valid. `is_sound` says that
-    the payload may be used.
+    `data` is plain JSON, and `value` the same as instances of the model; None if it is invalid. `is_sound` is True if
+    the payload is safe to use.
     """
 
     is_sound: bool
@@ -41,48 +40,48 @@ class Checked(NamedTuple):
 
 
 def check(type_: PayloadType, data: Any, page: Page, level: Validation) -> Checked:
-    """Check the JSON behind a marker against the type of that marker."""
+    """Check the JSON of a payload against its type."""
     findings: list[Finding] = []
-    data, fits = _kind(type_, data, findings)
-    if not fits:
+    data, is_kind = _kind(type_, data, findings)
+    if not is_kind:
         return Checked(False, data, None, findings)
     if type_.parser is not None:
         try:
             data = type_.parser(data)
         except ValueError as error:
-            findings.append(Finding("invalid-payload", str(error) or "it cannot be used"))
+            findings.append(Finding("invalid-payload", str(error) or "its parser rejects it"))
             return Checked(False, data, None, findings)
     if level == "off" or type_.adapter is None:
         return Checked(True, data, None, findings)
     checked = _validated(type_, type_.adapter, data, page, findings, strict=level == "strict")
     if checked.is_sound and checked.value is not None and type_.check is not None:
-        findings += [Finding("odd-payload", said) for said in type_.check(checked.value, page)]
+        findings += [Finding("odd-payload", message) for message in type_.check(checked.value, page)]
     return checked
 
 
 def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, bool]:
-    """The data as the object or array that the type asks for, and whether it is that."""
+    """The data as the object or array that the type requires, and whether that is possible."""
     if type_.kind == "array":
         if is_list(data):
             return data, True
-        findings.append(Finding("wrapped-object", "an array is asked for; the object was read as its one item"))
+        findings.append(Finding("wrapped-object", "expected an array; the object was read as its only item"))
         return [data], True
     if is_dict(data):
         return data, True
     if is_list(data) and len(data) == 1 and is_dict(data[0]):
-        findings.append(Finding("unwrapped-array", "an object is asked for; it was taken out of an array"))
+        findings.append(Finding("unwrapped-array", "expected an object; it was taken out of an array"))
         return data[0], True
-    findings.append(Finding("wrong-kind", "an object is asked for, and this is an array"))
+    findings.append(Finding("wrong-kind", "expected an object, not an array"))
     return data, False
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
-    """Is a value a list?"""
+    """True for a list."""
     return isinstance(value, list)
 
 
 def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Is a JSON value an object?"""
+    """True for a JSON object."""
     return isinstance(value, dict)
 
 
@@ -92,14 +91,14 @@ def _validated(
     context = {"page": page.name, "actions": page.actions}
     if type_.kind == "object":
         data, value, wrong = _one(adapter, data, context, (), findings)
-        findings += [Finding("invalid-payload", said) for said in wrong]
+        findings += [Finding("invalid-payload", message) for message in wrong]
         return Checked(not (wrong and strict), data, value, findings)
     kept: list[Any] = []
     values: list[Any] = []
     is_sound = True
     for number, item in enumerate(data if is_list(data) else [data]):
         item, value, wrong = _one(adapter, item, context, (number,), findings)
-        findings += [Finding("invalid-item", said) for said in wrong]
+        findings += [Finding("invalid-item", message) for message in wrong]
         is_sound = is_sound and not wrong
         if not wrong:
             kept.append(item)
@@ -110,7 +109,7 @@ def _validated(
 def _one(
     adapter: TypeAdapter[Any], data: Any, context: dict[str, Any], at: tuple[int | str, ...], findings: list[Finding]
 ) -> tuple[Any, Any, list[str]]:
-    """One value: its JSON with what was read as something else, its instance, and what is wrong with it."""
+    """Validate one value: its JSON with converted values, its instance, and the messages if it is invalid."""
     try:
         value = adapter.validate_python(data, context=context)
     except ValidationError as error:
@@ -120,18 +119,18 @@ def _one(
 
 
 def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list[str]:
-    """What pydantic says is wrong, each with its place."""
+    """The messages of a validation error, each with its path."""
     found: list[str] = []
     for one in error.errors(include_url=False):
         raised = one.get("ctx", {}).get("error")
-        said = raised.rules if isinstance(raised, BrokenRules) else [one["msg"].removeprefix("Value error, ")]
+        rules = raised.rules if isinstance(raised, BrokenRules) else [one["msg"].removeprefix("Value error, ")]
         place = _place((*at, *_followed(one["loc"], data)))
-        found += [f"`{place}`: {rule}" if place else rule for rule in said]
+        found += [f"`{place}`: {rule}" if place else rule for rule in rules]
     return found
 
 
 def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
-    """A path of pydantic's without the steps that lead nowhere in the data, as the tag of a union does."""
+    """A path from pydantic without the steps that are not in the data, such as the tags of unions."""
     for number, step in enumerate(path, 1):
         if is_dict(data) and step in data:
             data = data[str(step)]
@@ -143,7 +142,7 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
 
 
 def _place(path: tuple[int | str, ...]) -> str:
-    """A path as it is written: `operations[0].row_id`."""
+    """A path as text: `operations[0].row_id`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -151,7 +150,7 @@ def _place(path: tuple[int | str, ...]) -> str:
 
 
 def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[Finding]) -> Any:
-    """The JSON with every plain value that the model read as another one; keys that the model does not know stay."""
+    """The JSON with the plain values that the model converted; keys that the model does not know stay."""
     if is_dict(data) and is_dict(dumped):
         return {k: _coerced(v, dumped[k], (*at, k), findings) if k in dumped else v for k, v in data.items()}
     if is_list(data) and is_list(dumped) and len(data) == len(dumped):

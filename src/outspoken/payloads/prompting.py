@@ -1,4 +1,4 @@
-"""What the model is told of payloads: the section of a system prompt that teaches them, and what was written so far."""
+"""Prompt sections: the instructions for writing payloads, and a summary of the payloads of a conversation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from outspoken.results.replies import Payload, Reply
 
-from .page import Page
-from .types import PayloadType
+from .types import Page, PayloadType
 from .validation import check
 
 _RULES = """Write each of these into your answer as it is shown: its marker at the beginning of a line, then its JSON, \
@@ -22,49 +21,48 @@ _Schema = dict[str, Any]
 
 
 def instructions(page: Page) -> str:
-    """The section of a system prompt for a page: how payloads are written, each with its fields and one example."""
+    """The section of a system prompt for a page: each payload with its fields and an example."""
     if not page.types and not page.actions:
         return ""
     parts = ["# STRUCTURED RESPONSES", _RULES]
     alone = [f"`{one.marker}`" for one in page.types if not one.beside]
     if len(alone) > 1:
         parts.append(_ONE.format(names=f"{', '.join(alone[:-1])} and {alone[-1]}"))
-    parts += ["\n\n".join(_about(one, page)) for one in page.types]
+    parts += ["\n\n".join(_describe(one, page)) for one in page.types]
     if page.actions:
-        lines = [f"- `{name}`: {said}" if said else f"- `{name}`" for name, said in sorted(page.actions.items())]
+        lines = [f"- `{name}`: {text}" if text else f"- `{name}`" for name, text in sorted(page.actions.items())]
         parts.append("\n".join(["## CLIENT ACTIONS\n", *lines]))
     return "\n\n".join(parts) + "\n"
 
 
-def _about(type_: PayloadType, page: Page) -> Iterator[str]:
+def _describe(type_: PayloadType, page: Page) -> Iterator[str]:
     yield f"## {type_.marker}"
     if type_.instructions:
         yield type_.instructions
     fields = list(_fields_of(type_))
     if fields:
-        what = "An array. Each item is" if type_.kind == "array" else "An object:"
-        yield "\n".join([what if type_.kind == "object" else f"{what}:", *fields])
+        yield "\n".join(["An array. Each item is:" if type_.kind == "array" else "An object:", *fields])
     if type_.example is not None:
-        yield f"Example:\n\n{written(type_, _checked(type_, page))}"
+        yield f"Example:\n\n{write_payload(type_, _checked(type_, page))}"
 
 
-def written(type_: PayloadType, data: Any) -> str:
+def write_payload(type_: PayloadType, data: Any) -> str:
     """A payload as a model should write it."""
     between = "\n" if type_.kind == "array" else " "
     return f"{type_.marker}:{between}{json.dumps(data, ensure_ascii=False, indent=2)}"
 
 
 def _checked(type_: PayloadType, page: Page) -> Any:
-    """The example, which the model is not to learn mistakes from."""
+    """The example of a type. Raises ValueError if it is invalid."""
     checked = check(type_, type_.example, page, "strict")
     if not checked.is_sound or checked.findings:
-        said = "; ".join([finding.message for finding in checked.findings]) or "it is of another kind"
-        raise ValueError(f"the example of `{type_.name}` is not valid: {said}")
+        reason = "; ".join([finding.message for finding in checked.findings]) or "it is of another kind"
+        raise ValueError(f"the example of `{type_.name}` is invalid: {reason}")
     return type_.example
 
 
 def _fields_of(type_: PayloadType) -> Iterator[str]:
-    """The fields of what a type's model describes, a line each."""
+    """A line for each field of the model of a type."""
     if type_.adapter is None:
         return
     schema: _Schema = type_.adapter.json_schema(by_alias=True)
@@ -72,7 +70,7 @@ def _fields_of(type_: PayloadType) -> Iterator[str]:
 
 
 def _fields(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
-    """A line for each property of an object, with those of what it holds under it."""
+    """A line for each property of an object, with indented lines for nested properties."""
     schema = _resolved(schema, known)
     options = schema.get("oneOf") or schema.get("anyOf")
     if options:
@@ -80,33 +78,33 @@ def _fields(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
         return
     required = schema.get("required", [])
     for name, field in schema.get("properties", {}).items():
-        said = field.get("description", "")
+        text = field.get("description", "")
         found = _without_null(_resolved(field, known), known)
         kind = _kind_of(found, known)
         must = "" if name in required else ", optional"
         limits = _limits(found)
-        yield f"{indent}`{name}` ({kind}{must}{limits})" + (f": {said}" if said else "")
+        yield f"{indent}`{name}` ({kind}{must}{limits})" + (f": {text}" if text else "")
         inner = _resolved(found.get("items", found), known)
         yield from _fields(inner, known, f"  {indent}")
 
 
 def _choices(schema: _Schema, known: _Schema, indent: str) -> Iterator[str]:
-    """A line for each of several kinds of objects, by the field that tells them apart."""
-    tells = schema.get("discriminator", {}).get("propertyName")
+    """A line for each alternative of a union, by the field that discriminates them."""
+    tag = schema.get("discriminator", {}).get("propertyName")
     options: list[_Schema] = schema.get("oneOf") or schema.get("anyOf") or []
     for option in options:
         found = _resolved(option, known)
-        said = found.get("description", "").partition("\n")[0]
-        if tells is None or "properties" not in found:
+        text = found.get("description", "").partition("\n")[0]
+        if tag is None or "properties" not in found:
             continue
-        value = found["properties"].get(tells, {}).get("const")
-        yield f"{indent}`{tells}` is `{value}`: {said}".rstrip(": ")
-        others = {key: field for key, field in found["properties"].items() if key != tells}
+        value = found["properties"].get(tag, {}).get("const")
+        yield f"{indent}`{tag}` is `{value}`: {text}".rstrip(": ")
+        others = {key: field for key, field in found["properties"].items() if key != tag}
         yield from _fields({**found, "properties": others}, known, f"  {indent}")
 
 
 def _resolved(schema: _Schema, known: _Schema) -> _Schema:
-    """A schema with what it refers to in place of the reference; its own description stays."""
+    """A schema with its reference resolved; its own description stays."""
     reference = schema.get("$ref")
     if not isinstance(reference, str):
         return schema
@@ -115,7 +113,7 @@ def _resolved(schema: _Schema, known: _Schema) -> _Schema:
 
 
 def _without_null(schema: _Schema, known: _Schema) -> _Schema:
-    """A schema that may be null as what it is otherwise."""
+    """A nullable schema without the null alternative."""
     options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
     if len(options) != 1 or len(options) == len(schema.get("anyOf", [])):
         return schema
@@ -123,7 +121,7 @@ def _without_null(schema: _Schema, known: _Schema) -> _Schema:
 
 
 def _kind_of(schema: _Schema, known: _Schema) -> str:
-    """What a value is, in a few words."""
+    """The kind of a value in a few words."""
     if "const" in schema:
         return f"`{_plain(schema['const'])}`"
     if "enum" in schema:
@@ -146,31 +144,31 @@ def _plain(value: Any) -> str:
 
 
 def _limits(schema: _Schema) -> str:
-    """How many items or characters there may be."""
+    """The minimal and maximal number of items."""
     least, most = schema.get("minItems"), schema.get("maxItems")
-    said = f", at least {least}" if least else ""
-    return said + (f", at most {most}" if most is not None else "")
+    text = f", at least {least}" if least else ""
+    return text + (f", at most {most}" if most is not None else "")
 
 
-# what was written so far
+# summaries
 
 
 def manifest(types: Iterable[PayloadType], replies: Iterable[Reply]) -> str:
-    """A line for each payload in some replies, in order: its number, its type, and what its type says of it."""
+    """A line for each payload in some replies, in order: the number of the reply, its type, and its summary."""
     known = {one.name: one for one in types}
     lines: list[str] = []
     for number, reply in enumerate(replies, 1):
         for payload in reply.payloads:
-            said = _summary(known.get(payload.type), payload)
-            lines.append(f"- answer {number}, `{payload.type}`" + (f": {said}" if said else ""))
+            text = _summary(known.get(payload.type), payload)
+            lines.append(f"- answer {number}, `{payload.type}`" + (f": {text}" if text else ""))
     return "\n".join(lines)
 
 
 def _summary(type_: PayloadType | None, payload: Payload) -> str:
     if type_ is not None and type_.summarize is not None:
-        said = " ".join(type_.summarize(payload.data).split())
+        text = " ".join(type_.summarize(payload.data).split())
     else:
         data: Any = payload.data
         keys = list(cast("dict[str, Any]", data)) if isinstance(data, dict) else None
-        said = ", ".join(keys) if keys is not None else f"{len(data)} items" if isinstance(data, list) else ""  # pyright: ignore[reportUnknownArgumentType]
-    return said if len(said) <= _SUMMARY_LENGTH else said[: _SUMMARY_LENGTH - 1] + "…"
+        text = ", ".join(keys) if keys is not None else f"{len(data)} items" if isinstance(data, list) else ""  # pyright: ignore[reportUnknownArgumentType]
+    return text if len(text) <= _SUMMARY_LENGTH else text[: _SUMMARY_LENGTH - 1] + "…"
