@@ -1,10 +1,10 @@
-"""The corpus of this checkout; see `tools/corpus.py` for what a case is."""
+"""The corpus of this checkout; see `tools/shared/corpus.py` for what a case is."""
 
 from __future__ import annotations
 
 from outspoken import formats
-from tools.checkout import Checkout
-from tools.corpus import Case, cases
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import Case, cases
 
 __all__ = ["CASES", "CORPUS", "FORMATS", "Case", "kin"]
 

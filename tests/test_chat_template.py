@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tools.new_format.chat_template import TOKENS, ChatTemplate, TemplateError, writers
-from tools.new_format.scenarios import Message, Tool, Written
+from tools.new_format.messages import Message, Tool, Written
 
 HELLO: list[dict[str, Any]] = [{"role": "user", "content": "Grüezi <b>"}]
 

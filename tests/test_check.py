@@ -15,7 +15,7 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path
 from tests.seeds import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
 from tools.check import check, check_shared, main
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import pytest
 
 from tools.check.conflicts import MOST, conflict_findings
-from tools.check.finding import Finding, Page
-from tools.check.loading import Loaded, Refused, load, refusal, starts_of, syntax
+from tools.check.findings import Finding, Page
+from tools.check.lark_errors import Loaded, Refused, load, refusal, starts_of, syntax
 from tools.check.samples import example
-from tools.checkout import Checkout
 from tools.fuzz.invariants import calls_in
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
 EXPLAIN = "= help: `python -m tools.check made --explain` prints both derivations"

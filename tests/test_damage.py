@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from outspoken.json.read import read_json
 from tools.damage import Judged, timed
 from tools.damage.cases import KINDS, DamageCase, cases, generate
-from tools.damage.judge import Change, Reading, begins, judge, replay, same
-from tools.damage.tokens import document_text
+from tools.damage.evaluation import Change, Reading, begins, judge, replay, same
+from tools.damage.mutations import document_text
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without

@@ -12,9 +12,9 @@ import pytest
 from outspoken.results.errors import GrammarError
 from tests.loops import in_one_item
 from tools import diagram
-from tools.checkout import Checkout
 from tools.diagram.draw import draw, notation
-from tools.diagram.rules import Syntax, read_syntax
+from tools.diagram.syntax import Syntax, read_syntax
+from tools.shared.checkout import Checkout
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,8 +10,8 @@ import pytest
 
 from outspoken.grammar.registry import compiled_path
 from tools import docs
-from tools.checkout import Checkout
 from tools.docs import markdown, pages
+from tools.shared.checkout import Checkout
 
 GRAMMAR = """\
 // format:  tiny

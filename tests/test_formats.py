@@ -8,8 +8,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.cases import CASES, CORPUS, FORMATS, Case
-from tools.corpus import toml
-from tools.snapshots import readable, refusal
+from tools.shared.corpus import toml
+from tools.shared.snapshots import readable, refusal
 
 GRAMMARS = Path(__file__).parents[1] / "grammars"
 

@@ -16,14 +16,14 @@ import tools.fuzz.invariants
 from outspoken import Reply, Text, parse
 from outspoken.results.edits import REPAIR_LIMITS
 from tests.cases import CASES, FORMATS
-from tools.checkout import Checkout
-from tools.corpus import cases, sources
 from tools.fuzz import Fuzz, main
-from tools.fuzz.generate import Generator
+from tools.fuzz.generator import Generator
 from tools.fuzz.invariants import How, check, check_detected, check_reply, pieces
 from tools.fuzz.minimise import minimise
-from tools.fuzz.mutate import CHANGES, Mutator
+from tools.fuzz.mutations import CHANGES, Mutator
 from tools.fuzz.report import TITLES, Finding, save
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import cases, sources
 
 _TEXTS = 60
 #: How many seeds of each format are read.

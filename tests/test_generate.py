@@ -23,14 +23,14 @@ from outspoken.patterns.syntax import Alternatives, Group, Look, Repeat, Sequenc
 from outspoken.patterns.syntax import parse as parse_pattern
 from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
-from tools.checkout import Checkout
-from tools.fuzz import values
-from tools.fuzz.generate import Generator, Response
-from tools.fuzz.map import Map, Step, step_of
+from tools.fuzz import random_values as values
+from tools.fuzz.generator import Generator, Response
+from tools.fuzz.lexer import Place
 from tools.fuzz.patterns import Sampler, branches
 from tools.fuzz.reference import Meaning, opened_before, read, said
-from tools.fuzz.spelling import Spelling
-from tools.fuzz.terminals import Place
+from tools.fuzz.state_graph import Map, Step, step_of
+from tools.fuzz.token_text import Spelling
+from tools.shared.checkout import Checkout
 
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 4000

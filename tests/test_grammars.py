@@ -12,7 +12,7 @@ import outspoken
 from outspoken import formats
 from tests.loops import in_one_item
 from tools.check import check_shared, findings
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
 HOUSE = Checkout()
 NAMES = HOUSE.names()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tools.checkout import TOP
+from tools.shared.checkout import TOP
 
 GUIDE = TOP / "grammars" / "README.md"
 COPIED = ("grammars", "snapshots", "src", "tests", "tools")

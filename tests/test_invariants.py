@@ -28,7 +28,6 @@ from outspoken.detection.opener_index import Openers
 from outspoken.grammar import registry
 from tests.cases import CASES, FORMATS, Case, kin
 from tests.loops import by_format, every_case, in_one_item, sound_cases
-from tools.fuzz.broken import Broken
 from tools.fuzz.events import check_events
 from tools.fuzz.invariants import (
     How,
@@ -42,6 +41,7 @@ from tools.fuzz.invariants import (
     check_written,
     pieces,
 )
+from tools.fuzz.violation import Broken
 
 # Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
 # does not grow with the number of formats.

@@ -17,7 +17,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
 from tools.fuzz.invariants import How, cost
-from tools.fuzz.mutate import Mutator
+from tools.fuzz.mutations import Mutator
 
 #: Of so many formats, at least, the example is read by a lane. More formats may be added.
 EXAMPLES = 63

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from outspoken import parse, render
-from tools.checkout import Checkout
-from tools.new_format.grammar import Fields, grammar
-from tools.new_format.likeness import likeness, likenesses, located, notations, rendered_notation
+from tools.new_format.call_slots import QUOTED_ID, Unclear, slots_of_object, tokens
+from tools.new_format.grammar_writer import Fields, grammar
 from tools.new_format.notation import Notation
-from tools.new_format.samples import QUOTED_ID, Unclear, slots_of_object, tokens
-from tools.new_format.trial import scratch, tried
+from tools.new_format.sandbox import scratch, tried
+from tools.new_format.similarity import likeness, likenesses, located, notations, rendered_notation
+from tools.shared.checkout import Checkout
 
 CHECKOUT = Checkout()
 CALLS = [{"name": "find_book", "arguments": {"title": "Moss"}}, {"name": "tell", "arguments": {"a": "x", "b": "y"}}]

@@ -13,10 +13,10 @@ from outspoken import Reasoning, StreamParser, Text, parse, render
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from tools.check import check
-from tools.checkout import Checkout
-from tools.corpus import Case, cases, sources
 from tools.new_format import main
-from tools.new_format.scenarios import MESSAGES
+from tools.new_format.messages import MESSAGES
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import Case, cases, sources
 
 OWN = Checkout()
 #: What `check` says of a format that was just written: what its author fills in, and what other tools write.

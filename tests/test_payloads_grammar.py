@@ -9,10 +9,10 @@ import pytest
 from outspoken import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.payload_streams import read
-from tools.check.finding import Page
+from tools.check.findings import Page
 from tools.check.rules import check_file
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 
 @pytest.mark.parametrize(

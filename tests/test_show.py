@@ -14,8 +14,8 @@ import pytest
 from outspoken import Reply, parse
 from tests.cases import Case
 from tests.loops import every_case
-from tools import browser
-from tools.checkout import Checkout
+from tools.shared import browser
+from tools.shared.checkout import Checkout
 from tools.show import main
 from tools.show import model as show_model
 from tools.show.model import show

@@ -12,7 +12,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.cases import CASES
-from tools.browser import opened
+from tools.shared.browser import opened
 from tools.show import main
 from tools.show.model import Shown, show
 from tools.show.page import page

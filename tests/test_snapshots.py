@@ -16,9 +16,9 @@ from shutil import copy, copytree
 import pytest
 
 from outspoken import parse
-from tools.checkout import TOP, Checkout
-from tools.corpus import Case, load
-from tools.snapshots import markup, readable, refusal
+from tools.shared.checkout import TOP, Checkout
+from tools.shared.corpus import Case, load
+from tools.shared.snapshots import markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 OTHER = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
@@ -36,7 +36,7 @@ CASES = {
 TEST = """\
 import pytest
 from tests.cases import CASES
-from tools.snapshots import readable, refusal
+from tools.shared.snapshots import readable, refusal
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_case(case, snapshot):
@@ -91,9 +91,9 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "tests").mkdir()
     for name in ("conftest.py", "cases.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
-    (root / "tools").mkdir()
-    for name in ("checkout.py", "corpus.py", "snapshots.py"):
-        copy(TOP / "tools" / name, root / "tools" / name)
+    (root / "tools" / "shared").mkdir(parents=True)
+    for name in ("__init__.py", "checkout.py", "corpus.py", "snapshots.py"):
+        copy(TOP / "tools" / "shared" / name, root / "tools" / "shared" / name)
     (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
     (root / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}", "utf-8")

@@ -23,7 +23,7 @@ from outspoken.patterns.prefix_index import PrefixIndex
 from outspoken.patterns.prefixes import prefixes
 from tests.cases import CASES, FORMATS
 from tests.loops import in_one_item
-from tools.bench_peers import PEERS, TYPICAL, own_calls, response, wanted
+from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}
 

@@ -18,19 +18,19 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.registry import automaton
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
+from .ambiguity import check_doubt
 from .corpus import check_corpus
-from .doubt import check_doubt
-from .finding import SEVERITIES, Finding, Page
+from .detection import check_detection, check_example
+from .findings import SEVERITIES, Finding, Page
 from .grammar import check_grammar
 from .header import BANNED, check_header
-from .loading import syntax
-from .reading import check_detection, check_example
+from .lark_errors import syntax
+from .rendering import check_current, check_writing
 from .rules import check_file, unused
 from .terminals import check_terminals
-from .writing import check_current, check_writing
 
 #: How many states a configuration of a sound grammar may have on its stack; far more than any needs.
 _DEEP = 300

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.tables import BROKEN
 from outspoken.results.snippet import visible
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
-from .conflict_machine import Clash, Item, LrMachine, machine_of
-from .conflict_search import GO_ON, Meeting, Pair, Read, Search
-from .conflict_words import Place, Words
-from .finding import Finding, Page, listed
+from .counterexamples import GO_ON, Meeting, Pair, Read, Search
+from .derivations import Place, Words
+from .findings import Finding, Page, listed
+from .lalr import Clash, Item, LrMachine, machine_of
 
 #: At most so many conflicts are told of; the others mostly go with them.
 MOST = 5

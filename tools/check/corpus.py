@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import Reply
-from tools.checkout import Checkout
-from tools.corpus import KINDS, Case, load, sources, toml
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import KINDS, Case, load, sources, toml
 
-from .finding import Finding, Page, Span, listed
+from .findings import Finding, Page, Span, listed
 
 _NEEDED = {"ok": "a sound response", "err": "a damaged one, `cut_inside_value.txt`"}
 

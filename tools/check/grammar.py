@@ -9,12 +9,12 @@ from outspoken.grammar.tables import START
 from outspoken.grammar.vocabulary import short
 from outspoken.patterns.analysis import UnsafePatternError
 from outspoken.results.errors import GrammarError
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 from .conflicts import conflict_findings
-from .finding import Finding, Page
-from .loading import Loaded, Refused, load, refusal, starts_of, syntax
+from .findings import Finding, Page
+from .lark_errors import Loaded, Refused, load, refusal, starts_of, syntax
 from .rules import check_file, unused
 
 #: What the text of a file already says where Lark would refuse it.

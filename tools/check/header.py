@@ -13,10 +13,10 @@ from outspoken.grammar.header import Header, read_header
 from outspoken.grammar.registry import normalized
 from outspoken.results.errors import GrammarError
 from outspoken.results.geometry import Space
-from tools.checkout import Checkout
-from tools.source import Field, Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Field, Source
 
-from .finding import Finding, Page, Span, listed
+from .findings import Finding, Page, Span, listed
 
 #: Names that mean something else: files that Lark looks for in a folder of its own, and names of its libraries.
 BANNED = frozenset({"common", "python", "lark", "unicode"})

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, TOKENS, is_meaningful, short
-from tools.checkout import Checkout
-from tools.source import QUOTED, Definition, Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import QUOTED, Definition, Source
 
-from .finding import Finding, Page, listed
+from .findings import Finding, Page, listed
 
 STARTS = frozenset({START, BROKEN})
 MOST_LINES = 70

@@ -8,10 +8,10 @@ from itertools import combinations
 
 from outspoken.grammar.tables import Tables, Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
-from .finding import Finding, Page
+from .findings import Finding, Page
 from .samples import sample
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from outspoken.json.read import read_json
 
 from .cases import KINDS, PER_KIND, SEED, DamageCase, generate
-from .judge import Reading, Verdict, begins, judge, same
+from .evaluation import Reading, Verdict, begins, judge, same
 
 
 def alone(case: DamageCase) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
-from .payloads import Document, again, document
-from .tokens import (
+from .documents import Document, again, document
+from .mutations import (
     Mend,
     Part,
     bare_backslashes,

@@ -1,4 +1,4 @@
-"""The fragments that `tools/damage/payloads.py` makes payloads of: the paragraphs of a text for each language.
+"""The fragments that `documents.py` makes payloads of: the paragraphs of a text for each language.
 
 `§w` stands for a name, `§n` for a number, `§p` for a few words, `§f` for the name of a file, `§u` for a host.
 """

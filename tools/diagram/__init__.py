@@ -8,10 +8,10 @@ from pathlib import Path
 
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
 from .draw import draw
-from .rules import read_syntax
+from .syntax import read_syntax
 
 
 def diagram(name: str, checkout: Checkout) -> str:

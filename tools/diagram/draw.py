@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS, short
 from outspoken.results.snippet import visible
 
-from .rules import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
+from .syntax import NOTHING, Choice, Expression, Marker, Meant, Repeat, Sequence, Syntax, Use
 
 railroad: Any = import_module("railroad")
 

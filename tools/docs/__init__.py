@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from outspoken.results.errors import OutspokenError
-from tools.checkout import Checkout
 from tools.diagram import diagram
+from tools.shared.checkout import Checkout
 
 from .pages import format_table, index, page
 

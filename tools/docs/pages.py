@@ -11,9 +11,9 @@ from outspoken.detection.opener_index import PLAIN, opening_markers
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
-from tools.checkout import Checkout
-from tools.corpus import KINDS, cases
-from tools.diagram.rules import Marker, Syntax, read_syntax
+from tools.diagram.syntax import Marker, Syntax, read_syntax
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import KINDS, cases
 
 from .markdown import code, codes, fence, plain, table
 

@@ -18,17 +18,17 @@ from random import Random
 
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
-from tools.checkout import Checkout
-from tools.corpus import cases
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import cases
 
-from .broken import Broken
-from .generate import Generator, Response
+from .generator import Generator, Response
 from .invariants import How, broken_by, check, check_detected, check_growth, check_sound
-from .map import Step
 from .minimise import minimise
-from .mutate import Mutator
+from .mutations import Mutator
 from .report import Finding, save
-from .spelling import Spelling
+from .state_graph import Step
+from .token_text import Spelling
+from .violation import Broken
 
 #: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
 _CHANGED, _MEASURED = 4, 50

@@ -24,7 +24,7 @@ from outspoken import (
     ToolCallUnfinished,
 )
 
-from .broken import Broken, require
+from .violation import Broken, require
 
 FINISHED = ("ok", "repaired")
 

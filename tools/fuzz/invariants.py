@@ -1,7 +1,7 @@
 """What holds for every text: one function for each promise, which raises `Broken` where it does not hold.
 
 `check` asks all that holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests ask
-it of the corpus and of texts made of its pieces, and `tools/fuzz.py` of texts that nobody wrote.
+it of the corpus and of texts made of its pieces, and `tools/fuzz` of texts that nobody wrote.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
-from .broken import Broken, require
 from .events import FINISHED, check_events
 from .reference import Meaning, opened_before, read, said
 from .segments import check_segment
+from .violation import Broken, require
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import read_bare
 from outspoken.results.settings import DEFAULT
 
-from .terminals import Token, tokens
+from .lexer import Token, tokens
 
 
 class Meaning(NamedTuple):

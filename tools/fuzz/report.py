@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
 from .invariants import How
 

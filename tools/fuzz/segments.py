@@ -9,8 +9,8 @@ from typing import Any
 
 from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
 
-from .broken import require
 from .events import FINISHED
+from .violation import require
 
 
 def check_segment(segment: Segment, reply: Reply, raw: str) -> None:

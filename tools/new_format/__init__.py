@@ -15,13 +15,13 @@ from typing import NoReturn
 
 from outspoken.results.errors import GrammarError, OutspokenError
 from tools.check.header import BANNED
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
+from .call_slots import Unclear
 from .chat_template import ChatTemplate, TemplateError
 from .draft import Draft, counted, unlike_streams, write
-from .samples import Unclear
-from .sources import Known, blank, by_responses, by_template, copy
-from .trial import scratch
+from .drafting import Known, blank, by_responses, by_template, copy
+from .sandbox import scratch
 
 
 class WrongUse(Exception):

@@ -18,8 +18,8 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ValidationError
 
-from .samples import tokens
-from .scenarios import Message, Tool, Written, schemas
+from .call_slots import tokens
+from .messages import Message, Tool, Written, schemas
 
 #: What templates get for the tokens that a tokenizer's configuration would name.
 TOKENS = {"bos_token": "<|begin_of_turn|>", "eos_token": "<|end_of_turn|>", "unk_token": "", "pad_token": ""}

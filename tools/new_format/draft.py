@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from outspoken import Reply, ToolCall
-from tools.checkout import Checkout
-from tools.corpus import Case
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import Case
 
-from .trial import complaints, streams_differ, tried
+from .sandbox import complaints, streams_differ, tried
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .samples import (
+from .call_slots import (
     CALL,
     INDEX,
     JSON,

@@ -19,12 +19,12 @@ from rich.text import Text
 
 from outspoken.results.errors import OutspokenError, UnknownFormatError
 from outspoken.results.snippet import visible
-from tools.checkout import Checkout
-from tools.corpus import Case, cases
-from tools.snapshots import readable, refusal
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import Case, cases
+from tools.shared.snapshots import readable, refusal
 
-from .amber import Model, read, read_snapshots, written
 from .changes import ABSENT, KINDS, Change, Difference, compare
+from .snapshot_reader import Model, read, read_snapshots, written
 
 #: Of a group, so many cases are shown; of a value, so many columns, with so many before and behind what changed.
 _CASES, _COLUMNS, _AROUND = 5, 100, 24

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from .amber import Model, read
+from .snapshot_reader import Model, read
 
 Tree = dict[str, Any]
 Span = tuple[int, int]

@@ -19,8 +19,8 @@ from outspoken.cli.outputs import use_utf8
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
-from tools.checkout import Checkout
-from tools.corpus import KINDS, Case, load
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import KINDS, Case, load
 
 from .model import Shown, show
 from .page import MOST, page

@@ -1,6 +1,6 @@
 """Runs `python -m tools.show`."""
 
-from tools.command import run
+from tools.shared.command import run
 
 from . import main
 

@@ -14,8 +14,8 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.snippet import visible
 
-from .configs import Configs, Expected, ShownConfig
-from .refusals import refusals
+from .configurations import Configs, Expected, ShownConfig
+from .syntax_errors import refusals
 from .trace import Span, Step, TracedSession
 from .tree import Node, tree
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .configs import ShownConfig
+from .configurations import ShownConfig
 from .model import Moment, Shown, ShownStep
 from .tree import Node
 

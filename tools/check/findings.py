@@ -10,7 +10,7 @@ from typing import NamedTuple
 from outspoken import Diagnostic
 from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
 Span = tuple[int, int]
 

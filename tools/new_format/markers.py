@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .samples import is_tag, tokens
+from .call_slots import is_tag, tokens
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Transition
 
-from .terminals import Place
+from .lexer import Place
 
 
 class Step(NamedTuple):

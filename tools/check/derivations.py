@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from outspoken.grammar.tables import END
 from outspoken.grammar.vocabulary import short
-from tools.source import QUOTED, Definition, Source
+from tools.shared.grammar_source import QUOTED, Definition, Source
 
-from .conflict_machine import Item, LrMachine, Production
-from .conflict_search import Read
+from .counterexamples import Read
+from .lalr import Item, LrMachine, Production
 
 #: Of a repetition, and of a rule, at most so many parts are shown.
 _MOST_ALTERNATIVES, _MOST_SYMBOLS = 3, 7

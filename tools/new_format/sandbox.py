@@ -13,10 +13,10 @@ from outspoken import Reply, StreamParser
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.sources import sources
-from tools.checkout import Checkout
-from tools.corpus import Case
+from tools.shared.checkout import Checkout
+from tools.shared.corpus import Case
 
-from .likeness import END_OF_TURN, TAG
+from .similarity import END_OF_TURN, TAG
 
 _ENDED = re.compile(rf"\s*(?:{END_OF_TURN})\s*")
 #: A token that models write only as markup.

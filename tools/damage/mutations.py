@@ -8,7 +8,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from .payloads import Document, document
+from .documents import Document, document
 
 
 class Part(NamedTuple):

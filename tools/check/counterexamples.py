@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from outspoken.grammar.tables import END
 
-from .conflict_machine import Clash, LrMachine, Stack, Step
+from .lalr import Clash, LrMachine, Stack, Step
 
 #: So many stacks, and pairs of stacks, are looked at.
 _MOST_STACKS, _MOST_PAIRS = 4000, 3000

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .notation import Arguments, Notation
-from .samples import (
+from .call_slots import (
     CALL,
     ID,
     INDEX,
@@ -21,7 +20,8 @@ from .samples import (
     is_tag,
     tokens,
 )
-from .terminals import Body, closer, markers, pattern, pieces
+from .markers import Body, closer, markers, pattern, pieces
+from .notation import Arguments, Notation
 
 #: What `shared/think.lark` writes.
 _SHARED_THINK = ("<think>\n", "\n</think>\n\n")

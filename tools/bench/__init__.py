@@ -1,9 +1,8 @@
-"""Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`, or as a file.
+"""Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`. Where a peer's parsers can be loaded (a module
-`peers.py` in the folder that OUTSPOKEN_PEERS names, or in `../shared/bench`), `whole` and `stream` compare with them,
-for each format in which the peer finds the calls that we find. Every figure is the best of many short runs, and what is
-compared is run in turns, so that a noisy machine disturbs both alike.
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`. If the folder that OUTSPOKEN_PEERS names has a module
+`peers.py`, `whole` and `stream` compare with the peer's parsers, for each format in which both find the same calls.
+Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parents[1]))  # where it is run as a file
 
 from outspoken import StreamParser, parse
 from outspoken.grammar.registry import automaton, names
-from tools.bench_peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
+
+from .peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
 
 #: what is streamed: one call with arguments of 4 KB
 STREAMED = ((1, 4096),)
@@ -220,7 +217,3 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.sections or list(SECTIONS):
         SECTIONS[name](peers, 8 if options.quick else 40)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

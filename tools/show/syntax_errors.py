@@ -9,7 +9,7 @@ from outspoken import Reply
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
-from .configs import described
+from .configurations import described
 from .trace import Step
 
 #: So many terminals are named of those that were expected.

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from outspoken import parse
 from outspoken.grammar import registry
 from outspoken.results.errors import GrammarError
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
+from .call_slots import CALL, OBJECT, PYTHON, Unclear
 from .chat_template import ChatTemplate, TemplateError, writers
 from .draft import Draft, counted, cut, sorted_in
-from .findings import Findings, Turn, differences, examine, rewritten, trimmed
-from .grammar import Fields, grammar
-from .likeness import Likeness, likenesses, notations
+from .grammar_writer import Fields, grammar
+from .messages import MESSAGES, Message, Written, schemas
 from .notation import Notation
-from .samples import CALL, OBJECT, PYTHON, Unclear
-from .scenarios import MESSAGES, Message, Written, schemas
-from .trial import complaints, has_calls, scratch, tried
+from .sandbox import complaints, has_calls, scratch, tried
+from .similarity import Likeness, likenesses, notations
+from .template_analysis import Findings, Turn, differences, examine, rewritten, trimmed
 
 
 class Known(Exception):

@@ -12,7 +12,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import own_folder
 from outspoken.results.errors import UnknownFormatError
 
-TOP = Path(__file__).resolve().parents[1]
+TOP = Path(__file__).resolve().parents[2]
 
 _State = tuple[Path, int, dict[str, tuple[int, int]]]
 #: The grammars that are in use, and what their files were like then. Empty until grammars were chosen here.

@@ -17,7 +17,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.tables import BROKEN, START, Terminal
 from outspoken.grammar.vocabulary import is_meaningful, short
 from outspoken.results.errors import GrammarError
-from tools.source import Source
+from tools.shared.grammar_source import Source
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()

@@ -18,9 +18,9 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VAL
 from outspoken.notations.interface import notation_of
 from outspoken.results.settings import DEFAULT
 
-from . import values
+from . import random_values as values
+from .lexer import Token
 from .patterns import Branch, Sampler, branches
-from .terminals import Token
 
 #: How often an action is drawn that fits where it stands.
 _TRIES = 60

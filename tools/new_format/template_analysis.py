@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from outspoken import RenderError, parse, render
 
+from .call_slots import Sample, Unclear
+from .messages import Message, Written, found, left_out, schemas, segments
 from .notation import Notation, notation
-from .samples import Sample, Unclear
-from .scenarios import Message, Written, found, left_out, schemas, segments
 
 
 class Turn(NamedTuple):

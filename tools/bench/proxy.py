@@ -117,7 +117,7 @@ def run(counts: list[int], rounds: int) -> None:
     behind, front = _free(), _free()
     straight, through = f"http://127.0.0.1:{behind}", f"http://127.0.0.1:{front}"
     commands = [
-        [sys.executable, "-m", "tools.bench_proxy", "--upstream", str(behind)],
+        [sys.executable, "-m", "tools.bench.proxy", "--upstream", str(behind)],
         [sys.executable, "-m", "outspoken", "serve", "--upstream", straight, "--format", FORMAT, "--port", str(front)],
     ]
     servers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]

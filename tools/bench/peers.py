@@ -1,4 +1,4 @@
-"""What `tools/bench.py` reads: responses in each format's own spelling, and the peer's parsers for them."""
+"""The benchmark's responses, as each format writes them, and the parsers of the peer that it compares with."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 from outspoken import Text, Tools, parse, render
 from outspoken.grammar.registry import header
 from outspoken.results.errors import RenderError
+from tools.shared.checkout import TOP
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -129,7 +130,7 @@ def cut_at_tags(text: str) -> list[str]:
 
 def load_peers() -> Any:
     """The module that loads the peer's parsers, or None."""
-    folder = Path(os.environ.get("OUTSPOKEN_PEERS", Path(__file__).parents[2] / "shared" / "bench"))
+    folder = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
     if not (folder / "peers.py").exists():
         return None
     sys.path.insert(0, str(folder))

@@ -12,11 +12,11 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header
 from outspoken.results.errors import GrammarError
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 from .corpus import Read
-from .finding import Finding, Page, Span, listed
+from .findings import Finding, Page, Span, listed
 
 #: The segments that make something happen.
 _DEEDS = frozenset({"tool_call", "action", "payload"})

@@ -1,6 +1,6 @@
 """Finds a browser and its driver on this machine, and opens it without a window. Nothing is ever downloaded.
 
-`python -m tools.browser` prints both paths, or exits with 1 where there are none.
+`python -m tools.shared.browser` prints both paths, or exits with 1 where there are none.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.registry import compiled_path
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
-from tools.checkout import Checkout
-from tools.source import Source
+from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 from .corpus import Read, names_of
-from .finding import Finding, Page, listed, parts_at
-from .reading import example_span
+from .detection import example_span
+from .findings import Finding, Page, listed, parts_at
 
 _CALL = {"name": "get_weather", "arguments": {"city": "Paris"}}
 _RECORDED = re.compile(r"^# name: test_case\[(\w+)-(\w+)-(.+)\]$", re.MULTILINE)

@@ -13,9 +13,9 @@ from lark.exceptions import LarkError, UnexpectedInput, VisitError
 from outspoken.grammar.compiler import written
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import short
-from tools.source import Source
+from tools.shared.grammar_source import Source
 
-from .finding import Finding, Page, Span
+from .findings import Finding, Page, Span
 from .samples import samples
 
 _LOADING: Any = load_grammar

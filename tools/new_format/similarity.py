@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from outspoken import RenderError, render
 from outspoken.grammar.header import Header, read_header
 from outspoken.grammar.sources import sources
-from tools.checkout import Checkout
+from tools.shared.checkout import Checkout
 
-from .notation import Notation, notation
-from .samples import (
+from .call_slots import (
     CALL,
     EITHER,
     ID,
@@ -37,7 +36,8 @@ from .samples import (
     slots_of_object,
     tokens,
 )
-from .scenarios import MESSAGES, Written, found, segments
+from .messages import MESSAGES, Written, found, segments
+from .notation import Notation, notation
 
 #: A tag, a part of one before or behind a name in it, or a token.
 TAG = (

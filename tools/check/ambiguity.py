@@ -13,7 +13,7 @@ from outspoken.parsing.session import Session
 from outspoken.recovery.path import Way
 
 from .corpus import Read
-from .finding import Finding, parts_at
+from .findings import Finding, parts_at
 
 #: Of two readings, so many characters are shown, and so many of them before they part.
 _LONG, _BEFORE = 60, 20

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text
 
-from .samples import (
+from .call_slots import (
     CALL,
     EITHER,
     ID,

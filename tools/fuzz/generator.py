@@ -19,10 +19,10 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 
-from .map import Map, Step, step_of
+from .lexer import Place, Token, tokens
 from .reference import Meaning, meaning_of
-from .spelling import Lexeme, Speller, Spelling, spellings_of
-from .terminals import Place, Token, tokens
+from .state_graph import Map, Step, step_of
+from .token_text import Lexeme, Speller, Spelling, spellings_of
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
 _SPELLINGS, _WALKS = 60, 12
