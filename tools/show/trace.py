@@ -13,6 +13,7 @@ from typing import Any, Literal
 from outspoken.detection.candidates import Candidate, SegmentPolicy
 from outspoken.detection.detector import Detector
 from outspoken.detection.plain_text import OpenerMatch
+from outspoken.engine.batched_matching import BatchedMatcher
 from outspoken.engine.damaged_segment import DamagedSegment
 from outspoken.engine.parser import Parser
 from outspoken.engine.recovery_driver import RecoveryDriver
@@ -303,13 +304,19 @@ class TracedRecovery(RecoveryDriver):
         return going
 
 
+class _NoBatches(BatchedMatcher):
+    """Leaves all of the text to the single steps."""
+
+    def run(self) -> None:
+        """Read nothing."""
+
+
 class TracedParser(Parser):
     """Reads one text in single steps, and writes them down."""
 
-    takes_batches = False
-
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.batches = _NoBatches(self.automaton, self.builder, self.text, self.state, False)
         self.trace = Trace(self.builder, self.text, self.state)
 
     def _make_steps(self) -> SingleSteps:

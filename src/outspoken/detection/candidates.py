@@ -158,7 +158,7 @@ class Candidate:
         match = step.match(self.text.text, self.text.pos)
         self.segment.has_begun = True
         follow(builder, self.text, state, step.branches[match.lastindex], match)
-        self.parser.batches.run(stop_at_text=True)
+        self.parser.batches.run()
         config = state.config
         if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
             return False

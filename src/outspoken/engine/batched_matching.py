@@ -26,14 +26,17 @@ class BatchedMatcher:
     It stops where it cannot continue, and leaves the rest to the parser, which does the same with more care.
     """
 
-    __slots__ = ("automaton", "builder", "max_depth", "state", "text")
+    __slots__ = ("automaton", "builder", "max_depth", "state", "stops_at_text", "text")
 
-    def __init__(self, automaton: Automaton, builder: Builder, text: TextBuffer, state: ParserState) -> None:
+    def __init__(
+        self, automaton: Automaton, builder: Builder, text: TextBuffer, state: ParserState, stops_at_text: bool
+    ) -> None:
         self.automaton, self.builder, self.text, self.state = automaton, builder, text, state
+        self.stops_at_text = stops_at_text
         self.max_depth = builder.context.settings.max_depth
 
-    def run(self, *, stop_at_text: bool) -> None:
-        """Read as far as possible; with `stop_at_text`, at most to the next plain text."""
+    def run(self) -> None:
+        """Read as far as possible; if it `stops_at_text`, at most to the next plain text."""
         text, state, builder = self.text, self.state, self.builder
         buffer, base, pos = text.text, text.base, text.pos
         config, end = state.config, len(buffer)
@@ -49,7 +52,7 @@ class BatchedMatcher:
                     pos, config = at, state.config
                     continue
             else:
-                step, match = self._free_text(config, free, pos, stop_at_text)
+                step, match = self._free_text(config, free, pos)
                 if match is None:
                     break
             branch = step.branches[match.lastindex]
@@ -59,17 +62,17 @@ class BatchedMatcher:
             pos = match.end()
         state.config, text.pos = config, pos
 
-    def _free_text(self, config: Config, free: Transition, pos: int, stop_at_text: bool) -> tuple[Any, Any]:
+    def _free_text(self, config: Config, free: Transition, pos: int) -> tuple[Any, Any]:
         """The step and its match behind complete free text, which is passed on, or in place of free text.
 
         Both are None if there is none.
         """
         state, buffer = self.state, self.text.text
         role, target = free.terminal.short, free.target
-        if not state.is_fresh or (stop_at_text and role == "TEXT" and not self.builder.nodes):
+        if not state.is_fresh or (self.stops_at_text and role == "TEXT" and not self.builder.nodes):
             return None, None
         leader = config.leading_matcher if config.leading_matcher is not None else _leader(config)
-        if leader and stop_at_text:
+        if leader and self.stops_at_text:
             return None, None
         if leader and (match := leader.match(buffer, pos)) is not None:
             state.after_marker = True

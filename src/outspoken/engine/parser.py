@@ -36,8 +36,6 @@ class Parser:
     Its parts share the text, the state and the builder. What only some texts need is made when it is first used.
     """
 
-    #: complete text is matched in batches
-    takes_batches = True
     #: what is held is white space; more of it waits in `_blanks`
     _holds_blank = False
     #: finds in a chunk what may end what is being read; None if any chunk may (see `_search_within`)
@@ -58,7 +56,7 @@ class Parser:
     ) -> None:
         self.automaton, self.builder, self.text, self.policy = automaton, builder, text, policy
         self.state = ParserState(automaton, config or automaton.start, text.base - 1)
-        self.batches = BatchedMatcher(automaton, builder, text, self.state)
+        self.batches = BatchedMatcher(automaton, builder, text, self.state, policy.stops_at_text)
         builder.source.slice = text.slice
         self._blanks: list[str] = []
         self._budget = budget
@@ -205,26 +203,24 @@ class Parser:
     def close(self, *, end_is_proven: bool = False) -> None:
         """End the text. `end_is_proven` says that the model ended it, as a finish reason does."""
         self.state.end_is_proven = end_is_proven
-        self.flush_blanks()
+        if self._blanks:
+            self.flush_blanks()
         self.run(final=True)
         self.finish()
 
     def flush_blanks(self) -> None:
         """Add white space that is held to the text."""
-        if self._blanks:
-            self.text.append("".join(self._blanks))
-            self._blanks.clear()
+        self.text.append("".join(self._blanks))
+        self._blanks.clear()
 
     def run(self, *, final: bool) -> None:
         """Read on as far as possible; `final` says that the text is complete."""
         state, text = self.state, self.text
-        stop_at_text = self.policy.stops_at_text
         going = True
         self._end_search = None
         while going:
             if final and state.embedded is None and state.damage is None and state.missing_closer_at is None:
-                if self.takes_batches:
-                    self.batches.run(stop_at_text=stop_at_text)
+                self.batches.run()
                 if text.pos == len(text.text) and state.is_fresh and state.config.end_operations() == ():
                     return
             going = self._step(final=final)
@@ -248,9 +244,10 @@ class Parser:
         ops = state.config.end_operations()
         is_read = state.embedded is None and text.pos >= len(text.text)
         if is_read and ops is not None:
-            place = Place(len(text.text), len(text.text))
-            for name, arg, group in [named_operation(op, 0, before=True) for op in ops]:
-                HANDLERS[name](builder, arg, place, group, text.base)
+            if ops:
+                place = Place(len(text.text), len(text.text))
+                for name, arg, group in [named_operation(op, 0, before=True) for op in ops]:
+                    HANDLERS[name](builder, arg, place, group, text.base)
         elif not self._recover_end(text.end):
             builder.cut(text.end)
         builder.output.flush()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.semantics.embedded_value import EmbeddedValue
 
@@ -18,32 +16,40 @@ class ParserState:
     the text from there on is held.
     """
 
-    #: no text was read in this configuration yet
-    is_fresh = True
-    #: a marker was read: white space at the start of the text belongs to it
-    after_marker = False
-    #: white space that comes next belongs to the marker before it
-    skips_blank = False
-    #: the end of the text is proven from outside, as by a finish reason
-    end_is_proven = False
-    embedded: EmbeddedValue | None = None
-    damage: DamagedSegment | None = None
-    missing_closer_at: int | None = None
+    __slots__ = (
+        "after_marker", "config", "damage", "embedded", "end_is_proven", "is_fresh", "leading_trims",
+        "missing_closer_at", "opener_at", "skips_blank", "trims",
+    )  # fmt: skip
 
     def __init__(self, automaton: Automaton, config: Config, opener_at: int) -> None:
         self.config = config
+        self.embedded: EmbeddedValue | None = None
+        self.damage: DamagedSegment | None = None
+        self.missing_closer_at: int | None = None
         #: the offset of the marker that led out of plain text
         self.opener_at = opener_at
-        #: the format whose markers take the white space before them, and the one whose markers take that behind them
+        #: no text was read in this configuration yet
+        self.is_fresh = True
+        #: a marker was read: white space at the start of the text belongs to it
+        self.after_marker = False
+        #: white space that comes next belongs to the marker before it
+        self.skips_blank = False
+        #: the end of the text is proven from outside, as by a finish reason
+        self.end_is_proven = False
+        #: the free text that is trimmed; plain text at its start as the format of the last segment says
         self.trims = self.leading_trims = automaton.trims
 
     def copy(self) -> ParserState:
-        """An independent state at the same place. Nothing but free text may be open."""
-        return copy(self)
+        """An independent state at the same place, in which nothing but free text is open."""
+        made = ParserState(self.config.automaton, self.config, self.opener_at)
+        made.continue_from(self)
+        return made
 
     def continue_from(self, other: ParserState) -> None:
-        """Take the place of another state."""
-        vars(self).update(vars(other))
+        """Take the place of another state in which nothing but free text is open."""
+        self.config, self.opener_at = other.config, other.opener_at
+        self.is_fresh, self.after_marker, self.skips_blank = other.is_fresh, other.after_marker, other.skips_blank
+        self.trims, self.leading_trims = other.trims, other.leading_trims
 
     @property
     def is_within_text(self) -> bool:

@@ -205,7 +205,7 @@ class Session:
             Reply,
             {
                 "raw": raw,
-                "format": reader.detected if isinstance(reader, Detector) else self.format,
+                "format": self.format or (reader.detected if isinstance(reader, Detector) else None),
                 "segments": builder.output.segments,
                 "status": builder.recorder.status,
                 "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],
