@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from pydantic_core import from_json
 
-from outspoken.json.read import JsonLimitError, read_json
+from outspoken.json.read import JsonLimitError, read_json, read_partial
+from outspoken.json.repair import repair_region
 from outspoken.results.settings import Settings
 
 NOTHING = [
@@ -98,11 +100,11 @@ def test_one_diagnostic_for_many_alike() -> None:
 
 def test_where_reading_failed() -> None:
     (note,) = read_json('{"a": 1, @b}').diagnostics
-    assert (note.code, note.message, note.span) == ("not-json", "a key expected; found `@`", (9, 10))
+    assert (note.code, note.message, note.span) == ("not-json", "expected a key, found `@`", (9, 10))
     (note,) = read_json("[" * 200).diagnostics
     assert note.code == "too-deep"
     (note,) = read_json('{"a": 1,}', repair="none").diagnostics
-    assert note.message == "sound JSON expected; found `,`"
+    assert note.message == "expected sound JSON, found `,`"
 
 
 def test_half_characters_are_replaced() -> None:
@@ -128,3 +130,42 @@ def test_wrong_use() -> None:
         read_json("{}", "x")
     with pytest.raises(JsonLimitError, match=r"the text has 3 characters; `Settings\.max_chars` allows 2"):
         read_json("[1]", settings=Settings(max_chars=2))
+
+
+#: Beginnings of these are read by pydantic's decoder where it gives what `repair_region` gives.
+PARTIAL = [
+    '{"a": [1, -2.5e3, {"b": true, "c": null}], "d": "x\\n\\u00e9\\ud83d\\ude00 \\"y\\" [1, 2", "e": {}, "e": 3} ',
+    '[[], [[]], {"": ""}, "é😀", 0, -0, -0.0, 1E5, 12345678901234567890, "a", 1.0]',
+    '["\\u12zz", "\\uzzz"]',
+    '["\\ud800", "\\ud83d\\u0041", "\\x41"]',
+    '["\ud800", 1]',
+    "[1e999, 1e400, 1",
+    "[" + "9" * 400 + ", 1",
+    "[" + "1" * 99 + "." + "2" * 99 + "e12",
+    "[NaN, Infinity, -Infinity, 1",
+    "{'a': True, b: [1,], // c\n \"d\": 0x1f",
+    '{"a": "say "hi" to", "b" 1}',
+    "[" * 130 + '"[[",',
+    "[" * 127 + '"[[", "[',
+    '["a"] and more',
+    "nul",
+]
+
+
+def test_partial_values() -> None:
+    differ: list[str] = []
+    for whole in PARTIAL:
+        for end in range(len(whole) + 1):
+            text = whole[:end]
+            found = repair_region(text, 0, end, closed=False, repair_limit="notation")
+            if repr(read_partial(text)) != repr(found[0].value if found else None):
+                differ.append(text)
+    assert differ == []
+
+
+def test_the_error_by_which_pydantic_tells_truncation() -> None:
+    for text in ('{"a": [1, "b', '{"a"', '["x\\', "[", "[tru"):
+        with pytest.raises(ValueError, match=r"^EOF while parsing"):
+            from_json(text)
+    with pytest.raises(ValueError, match=r"^(?!EOF)"):
+        from_json('{"a": "b" c')

@@ -1,4 +1,4 @@
-"""Reading JSON that may be damaged, with a record of every repair: `read_json`."""
+"""`read_json`: reads JSON that may be damaged or surrounded by text, and reports every repair."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import from_json
 
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
@@ -16,19 +17,26 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.settings import DEFAULT, Settings
 
 from .documents import Document
-from .scanner import repeated_keys
+from .repair import repair_region
+from .scanner import repeated_keys, too_deep
 from .tokens import TORN
 
 Span = tuple[int, int]
 
+#: a number or a `\u` escape that the text ends in
+_OPEN_END = re.compile(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOTALL)
+#: what a number holds that is too large for a float or longer than `_MAX_NUMBER`
+_HUGE_NUMBER = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{100}")
+_MAX_NUMBER = 320
+
 #: what may stand between values
 _BETWEEN = " \t\r\n,"
-#: of so many repairs of one value, there is a single diagnostic for each code
+#: a value with so many repairs gets one diagnostic for each code
 _MANY = 200
 
 
 class JsonLimitError(OutspokenError, ValueError):
-    """A text that is longer than `Settings.max_chars`."""
+    """The text is longer than `Settings.max_chars`."""
 
     def __init__(self, limit: int, length: int) -> None:
         self.limit, self.length = limit, length
@@ -36,13 +44,14 @@ class JsonLimitError(OutspokenError, ValueError):
 
 
 class JsonReading(BaseModel):
-    """What was read of a text that holds JSON.
+    """The JSON values of a text.
 
-    `status` is "ok" where the values stand in the text exactly so, "repaired" where repairs were needed, "truncated"
-    where the text ends inside a value, and "invalid" where there is none. `spans` are where the values stand, `texts`
-    their JSON: the text of the span with the repairs made. `rung` is the highest that was needed. What a repair
-    changes is in `repairs`, what else there is to know in `diagnostics`; text around the values is noted there, and
-    does not change the status. `ambiguous` says that a value could be read in another way that is as likely.
+    `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
+    text ends inside a value, and "invalid" if there is no value. `spans` are the offsets (start, end) of the values in
+    `raw`, `texts` their JSON: the text of the span with the repairs applied. `rung` is the highest level of repair that
+    was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change. `diagnostics`
+    describes the repairs and other findings, such as text around the values, which does not change the status.
+    `ambiguous` says that another reading of a value is as likely.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -59,18 +68,18 @@ class JsonReading(BaseModel):
 
     @property
     def value(self) -> Any:
-        """The first value; None where there is none, which `status` tells from a `null`."""
+        """The first value; None if there is none. `status` tells that from a `null`."""
         return self.values[0] if self.values else None
 
 
 def read_json(
     text: str, schema: Any = None, repair: RepairLimit = "heuristic", *, settings: Settings | None = None
 ) -> JsonReading:
-    """Read the JSON values of a text, in fences and prose, too, on the lowest rung of the ladder that reads them.
+    """Read the JSON values of a text, also in fences and prose, with the lowest level of repair that reads them.
 
-    `schema` is a JSON schema or a pydantic model class; the names in it help to tell where strings end. Nothing is
-    filled in or converted by it. `repair` is the highest rung that may be taken. Never raises because of what the
-    text says; one that is longer than `settings.max_chars` raises `JsonLimitError`.
+    `schema` is a JSON schema or a pydantic model class; its names and types help to find where strings end. It neither
+    converts values nor adds any. `repair` is the highest level of repair allowed; "none" allows no repairs. Raises
+    `JsonLimitError` if the text is longer than `settings.max_chars`, and never because of what the text says.
     """
     settings = settings or DEFAULT
     if repair not in REPAIR_LIMITS:
@@ -82,7 +91,7 @@ def read_json(
     repairs = _repairs(text, found)
     around = _around(text, found)
     torn = _torn(text, found, around, document.broken or any(repaired.edits for repaired in found))
-    notes = [*around, *_remarks(found, repairs), *([torn] if torn else [])]
+    notes = [*around, *_findings(found, repairs), *([torn] if torn else [])]
     if not found:
         notes = [_failure(text, document, settings)]
     notes.sort(key=lambda note: note.span[0])
@@ -102,8 +111,38 @@ def read_json(
     )
 
 
+def read_partial(text: str, settings: Settings = DEFAULT) -> Any:
+    """The value of the JSON that a text breaks off in, as far as it goes; None if there is none.
+
+    A number at the end is left out, as more digits may follow; a string at the end is kept as far as it goes. Repairs
+    of the level "notation" are allowed.
+    """
+    found = _read_sound_prefix(text, settings.max_depth)
+    if found is None:
+        values = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
+        found = values[0].value if values else None
+    return found
+
+
+def _read_sound_prefix(text: str, max_depth: int) -> Any:
+    """The same by the decoder of pydantic, which is some 50 times as fast; None if that may give something else.
+
+    With `allow_partial`, it ignores damage and all that follows, keeps a number at the end, drops a wrong `\\u` escape
+    at the end, and reads huge numbers as infinity. Its error without `allow_partial` tells truncation from damage.
+    """
+    may_differ = _OPEN_END.search(text, max(len(text) - _MAX_NUMBER, 0)) or _HUGE_NUMBER.search(text)
+    if may_differ or not text.startswith(("{", "[")):
+        return None
+    try:
+        from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError) as error:  # a TypeError for a lone surrogate
+        if str(error).startswith("EOF while parsing") and not too_deep(text, max_depth):
+            return from_json(text, allow_inf_nan=False, allow_partial="trailing-strings")
+    return None
+
+
 def _schema(schema: Any) -> dict[str, Any] | None:
-    """A schema as a dict. Raises TypeError for what is none."""
+    """The schema as a dict. Raises TypeError."""
     if schema is None or isinstance(schema, dict):
         return cast("dict[str, Any] | None", schema)
     if isinstance(schema, type) and issubclass(schema, BaseModel):
@@ -145,8 +184,8 @@ def _repairs(text: str, found: list[RepairedValue]) -> list[list[Repair]]:
     return repairs
 
 
-def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
-    """What is to be said of the values: one note for the repairs of a kind in one value, and what is odd besides."""
+def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:
+    """The diagnostics of the values: one for all repairs of a kind at one path, and those of other findings."""
     notes: list[PendingDiagnostic] = []
     for repaired, some in zip(found, repairs, strict=True):
         groups: dict[tuple[Any, ...], list[Repair]] = {}
@@ -171,7 +210,7 @@ def _remarks(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[Pe
 
 
 def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
-    """Text that belongs to no value."""
+    """Diagnostics of text that belongs to no value."""
     notes: list[PendingDiagnostic] = []
     pos = 0
     for start, end in [*[(repaired.start, repaired.end) for repaired in found], (len(text), len(text))]:
@@ -187,7 +226,7 @@ def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
 def _torn(
     text: str, found: list[RepairedValue], around: list[PendingDiagnostic], damaged: bool
 ) -> PendingDiagnostic | None:
-    """What around the values looks as if it belonged to one of them, or to JSON that could not be read."""
+    """The diagnostic of text around the values that looks like a part of them, or of JSON that could not be read."""
     for note in around if found else ():
         start, end = note.span
         closes = any(text.count(pair[1], start, end) > text.count(pair[0], start, end) for pair in ("{}", "[]"))
@@ -202,7 +241,7 @@ def _torn(
 
 
 def _failure(text: str, document: Document, settings: Settings) -> PendingDiagnostic:
-    """Why there is no value."""
+    """The diagnostic that says why there is no value."""
     if document.too_deep:
         place = document.failed[0] if document.failed else 0
         message = NOTES["too-deep"].format(limit=settings.max_depth)

@@ -69,8 +69,7 @@ class PayloadBuilder(Builder):
 
 def partial_json(text: str, settings: Settings) -> Any:
     """The complete part of the JSON value that a text breaks off in; None if there is none."""
-    from outspoken.json.repair import repair_region
+    from outspoken.json.read import read_partial
 
     start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-    found = repair_region(text, start, len(text), closed=False, repair_limit="notation", settings=settings)
-    return found[0].value if found else None
+    return read_partial(text[start:], settings)

@@ -1,4 +1,4 @@
-"""What may be wrong with JSON, and how much of it is a guess: one table of codes, and the records that carry them."""
+"""Repairs of JSON: the kinds of repair with their levels and messages, and the records of what was repaired."""
 
 from __future__ import annotations
 
@@ -7,77 +7,77 @@ from typing import Any, Literal, NamedTuple
 
 RepairLimit = Literal["none", "notation", "structure", "strings", "heuristic"]
 
-#: the rungs of the ladder, lowest first; a cap of "none" allows the first alone
+#: the levels of repair, lowest first, and the limits in the same order; "none" allows only "exact"
 LEVELS = ("exact", "notation", "structure", "strings", "heuristic")
 REPAIR_LIMITS: tuple[RepairLimit, ...] = ("none", "notation", "structure", "strings", "heuristic")
 
-#: What one edit of a rung adds to the cost of a value.
+#: What one edit of a level adds to the cost of a value.
 COSTS = {"notation": 1, "structure": 3, "strings": 5, "heuristic": 20}
 
 
-class Code(NamedTuple):
-    """A kind of repair: the rung that it belongs to, and what it says; `{before}` and `{after}` are put in."""
+class RepairKind(NamedTuple):
+    """A kind of repair: its level, and its message, with the fields `{before}` and `{after}`."""
 
     level: str
     message: str
 
 
-#: Every kind of repair. Codes are added, never renamed.
-CODES: dict[str, Code] = {
-    "odd-space": Code("notation", "a space or mark that JSON does not know was dropped"),
-    "comment": Code("notation", "a comment was dropped"),
-    "trailing-comma": Code("notation", "a comma with nothing after it was dropped"),
-    "quote-style": Code("notation", "{before} was read as the quote {after}"),
-    "wide-punctuation": Code("notation", "{before} was read as {after}"),
-    "bare-key": Code("notation", "the key {before} has no quotes"),
-    "python-literal": Code("notation", "{before} was read as {after}"),
-    "not-finite": Code("notation", "{before} is no number that JSON can hold, and was read as {after}"),
-    "loose-number": Code("notation", "the number {before} was read as {after}"),
-    "loose-escape": Code("notation", "the escape {before} was read as {after}"),
-    "invalid-escape": Code("notation", "{before} is no escape; its backslash was kept"),
-    "raw-control": Code("notation", "{before} stands in a string as it is, not escaped"),
-    "lone-surrogate": Code("notation", "{before} is half a character, and was read as U+FFFD"),
-    "tuple": Code("notation", "{before} was read as {after}: a list in round brackets"),
-    "ellipsis": Code("notation", "{before} stands for values that were left out"),
-    "cut-string": Code("notation", "the text ended inside a string"),
-    "cut-text": Code("notation", "the text ended inside {before}, which was left out"),
-    "cut-container": Code("notation", "the text ended before {after}"),
-    "missing-comma": Code("structure", "a comma is missing"),
-    "extra-comma": Code("structure", "a comma with nothing before it was dropped"),
-    "missing-colon": Code("structure", "a colon is missing after a key"),
-    "extra-colon": Code("structure", "a second colon was dropped"),
-    "other-separator": Code("structure", "{before} was read as {after}"),
-    "wrong-closer": Code("structure", "{before} was read as {after}"),
-    "extra-closer": Code("structure", "{before} closes nothing, and was dropped"),
-    "missing-closer": Code("structure", "{after} is missing"),
-    "missing-opener": Code("structure", "{after} is missing"),
-    "doubled-brace": Code("structure", "the brace {before} is doubled"),
-    "stray-quote": Code("structure", "a quote that belongs to no string was dropped"),
-    "bare-value": Code("structure", "{before} was read as a string without quotes"),
-    "thousands-separator": Code("structure", "{before} was read as {after}"),
-    "missing-value": Code("structure", "a key without a value was left out: {before}"),
-    "dropped-text": Code("structure", "text that is no JSON was dropped: {before}"),
-    "bare-quote": Code("strings", "a quote inside a string is not escaped"),
-    "lost-quote": Code("strings", "a quote is missing at the edge of a string"),
-    "heuristic": Code("heuristic", "the text was read by guesswork, and may mean something else"),
+#: Every kind of repair, by its code. Codes are added, never renamed.
+CODES: dict[str, RepairKind] = {
+    "odd-space": RepairKind("notation", "a space or mark that JSON does not allow was dropped"),
+    "comment": RepairKind("notation", "a comment was dropped"),
+    "trailing-comma": RepairKind("notation", "a comma with nothing after it was dropped"),
+    "quote-style": RepairKind("notation", "{before} was read as the quote {after}"),
+    "wide-punctuation": RepairKind("notation", "{before} was read as {after}"),
+    "bare-key": RepairKind("notation", "the key {before} has no quotes"),
+    "python-literal": RepairKind("notation", "{before} was read as {after}"),
+    "not-finite": RepairKind("notation", "{before} is not a number in JSON and was read as {after}"),
+    "loose-number": RepairKind("notation", "the number {before} was read as {after}"),
+    "loose-escape": RepairKind("notation", "the escape {before} was read as {after}"),
+    "invalid-escape": RepairKind("notation", "{before} is not an escape sequence; the backslash was kept"),
+    "raw-control": RepairKind("notation", "{before} is not escaped inside a string"),
+    "lone-surrogate": RepairKind("notation", "{before} is half a character, and was read as U+FFFD"),
+    "tuple": RepairKind("notation", "{before} was read as {after}: a list in round brackets"),
+    "ellipsis": RepairKind("notation", "{before} stands for omitted values and was dropped"),
+    "cut-string": RepairKind("notation", "the text ends inside a string"),
+    "cut-text": RepairKind("notation", "the text ends inside {before}, which was dropped"),
+    "cut-container": RepairKind("notation", "the text ends before {after}"),
+    "missing-comma": RepairKind("structure", "a comma is missing"),
+    "extra-comma": RepairKind("structure", "a comma with nothing before it was dropped"),
+    "missing-colon": RepairKind("structure", "a colon is missing after a key"),
+    "extra-colon": RepairKind("structure", "a second colon was dropped"),
+    "other-separator": RepairKind("structure", "{before} was read as {after}"),
+    "wrong-closer": RepairKind("structure", "{before} was read as {after}"),
+    "extra-closer": RepairKind("structure", "{before} closes nothing and was dropped"),
+    "missing-closer": RepairKind("structure", "{after} is missing"),
+    "missing-opener": RepairKind("structure", "{after} is missing"),
+    "doubled-brace": RepairKind("structure", "the brace {before} is doubled"),
+    "stray-quote": RepairKind("structure", "a quote that belongs to no string was dropped"),
+    "bare-value": RepairKind("structure", "{before} was read as a string without quotes"),
+    "thousands-separator": RepairKind("structure", "{before} was read as {after}"),
+    "missing-value": RepairKind("structure", "a key without a value was dropped: {before}"),
+    "dropped-text": RepairKind("structure", "text that is not JSON was dropped: {before}"),
+    "bare-quote": RepairKind("strings", "a quote inside a string is not escaped"),
+    "lost-quote": RepairKind("strings", "a quote is missing at the edge of a string"),
+    "heuristic": RepairKind("heuristic", "the value was guessed from damaged text and may be wrong"),
 }
 
-#: What is said of a text besides its repairs.
+#: The messages of other diagnostics of JSON, by code.
 NOTES: dict[str, str] = {
-    "repeated-key": "the key {before} stands twice in one object; the last one counts",
-    "left-out": "text around the JSON is no part of the value",
+    "repeated-key": "the key {before} is repeated in one object; the last value counts",
+    "left-out": "text around the JSON is not part of the value",
     "ambiguous-strings": "the strings of this value can be read in more than one way",
-    "torn-json": "this looks like a part of JSON that was read for too short, or not at all",
+    "torn-json": "this looks like part of a JSON value that was not read",
     "cut-json": "the text ends inside the JSON value",
-    "not-json": "{expected} expected; found {found}",
-    "no-json": "there is no JSON in this text",
+    "not-json": "expected {expected}, found {found}",
+    "no-json": "the text holds no JSON",
     "too-deep": "the value nests deeper than {limit} levels, the limit that `Settings.max_depth` sets",
-    "too-damaged": "there is more damage here than is worth the effort of reading it",
+    "too-damaged": "the text is too damaged to be repaired within the limits",
 }
 
 
 class Edit(NamedTuple):
-    """One repair before its line and column are known: `after` is read in place of text[start:end]."""
+    """One repair, without its line and column: `after` replaces text[start:end]."""
 
     start: int
     end: int
@@ -90,9 +90,9 @@ class Edit(NamedTuple):
 class RepairedValue(NamedTuple):
     """One value that was read.
 
-    `text` is its JSON: what stands from `start` to `end`, with the edits applied. The edits are in order and do not
-    overlap; there are none where the rung is "exact". `complete` is False where the text ended inside the value.
-    `runner_up` is the JSON of another reading that is as likely.
+    `text` is its JSON: text[start:end] with the edits applied. The edits are in order and do not overlap; there are
+    none if the level is "exact". `level` is the highest level of the edits, `cost` the sum of their costs. `complete`
+    is False if the text ends inside the value. `runner_up` is the JSON of another reading that is as likely.
     """
 
     value: Any
@@ -108,10 +108,10 @@ class RepairedValue(NamedTuple):
 
 @dataclass(slots=True)
 class RepairBudget:
-    """What may still be spent on the damaged JSON of one response, so that hostile text takes no more than its share.
+    """The work that may still be spent on the damaged JSON of one response, so that hostile text cannot stall a reader.
 
-    `steps` are tokens that are walked over, `search` nodes of the search for the edges of strings; `spans`,
-    `chars` and `work` (characters times quotes) bound what is handed to the heuristic rung.
+    `steps` counts tokens of the walk, `search` nodes of the search for the ends of strings. `spans`, `chars` and `work`
+    (characters times quotes) limit what the level "heuristic" reads.
     """
 
     steps: int
@@ -119,35 +119,35 @@ class RepairBudget:
     spans: int = 8
     chars: int = 128 * 1024
     work: int = 20_000_000
-    #: the names in the schemas that were asked for, by the schema's identity
+    #: the property names of schemas, by the identity of the schema
     names: dict[int, tuple[dict[str, Any], frozenset[str]]] = field(default_factory=dict[int, Any])
 
     @classmethod
     def of(cls, length: int) -> RepairBudget:
-        """The effort that a response of so many characters is worth."""
+        """The budget of a response of so many characters."""
         return cls(20_000 + 2 * length, min(4_000 + length // 2, 40_000))
 
     def copy(self) -> RepairBudget:
-        """As much again, for something else that may spend it."""
+        """An independent budget of the same size."""
         return RepairBudget(self.steps, self.search, self.spans, self.chars, self.work, self.names)
 
 
 def highest_level(edits: tuple[Edit, ...]) -> str:
-    """The highest rung that the edits use."""
+    """The highest level of the edits."""
     return max((edit.level for edit in edits), key=LEVELS.index, default="exact")
 
 
 def cost_of(edits: tuple[Edit, ...]) -> int:
-    """The sum of the damages: see `COSTS`."""
+    """The sum of the costs of the edits; see `COSTS`."""
     return sum(COSTS[edit.level] for edit in edits)
 
 
 def shown(text: str) -> str:
-    """A piece of text in a message: in backticks, its middle cut out where it is long."""
+    """A piece of text for a message: in backticks, without its middle if it is long."""
     text = text if len(text) <= 40 else f"{text[:24]}...{text[-12:]}"
     return f"`{text}`"
 
 
 def message_of(code: str, before: str, after: str) -> str:
-    """What a repair says to a person."""
+    """The message of a repair."""
     return CODES[code].message.format(before=shown(before), after=shown(after))
