@@ -350,7 +350,7 @@ def calls_in(run: Callable[[], object]) -> int:
 
 
 @contextmanager
-def without_lanes() -> Generator[None]:
+def without_fast_paths() -> Generator[None]:
     """All is read by the machine."""
     before, reader.ENABLED = reader.ENABLED, False
     try:
@@ -362,7 +362,7 @@ def without_lanes() -> Generator[None]:
 def check_growth(unit: str, how: How, size: int = 8_000) -> None:
     """A text of twice as many units takes about twice as much work, where the machine reads it."""
     times = size // max(len(unit), 1) + 1
-    with without_lanes():
+    with without_fast_paths():
         for text in (unit * times, unit * 2 * times):
             how.parse(text)  # what is made once is not counted; for long texts that is something else
         less, more = cost(unit * times, how), cost(unit * 2 * times, how)

@@ -1,10 +1,14 @@
-"""The source of a lane: a Python function that reads sound text of one format, made from the format's automaton.
+"""Generates the source of a fast path: a function that reads sound text of one format, from the format's automaton.
 
-The function does what the machine and the builder do with a whole text, for what can be said without them: text,
-reasoning, code samples and calls that are as they should be. Which frames are open is known when the source is
-written, so what they hold are local variables. Whatever is not certain, the function leaves: it returns None, and the
-machine reads the text from its start. It returns True or False where the grammar refuses the text, and the number of
-the part that is missing where it knows no way on yet.
+The function does what the parser and the builder do with a complete text, for text, reasoning, code samples and calls
+without damage. The generator knows which nodes are open in each state, so their data are local variables. The function
+returns None for anything uncertain; then the parser reads the text from its start. It returns True or False if the
+grammar refuses the text, and the number of a part if it lacks that part.
+
+Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
+the text; `once` tells what is read. `m` is the match, `g` its branch, `e` its start. `run` is the text or reasoning
+(by `kind`) that was read, from `run_start` to `run_end`; `last` is the value that was read last and `said` its text;
+`safe` and `after` are as in `Entry`.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from outspoken.engine.batched_matching import LONG
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.marker_search import search_by_chars
+from outspoken.grammar.marker_search import Find, search_by_chars
 from outspoken.grammar.matchers import Branch, Matcher, named_operations
 from outspoken.grammar.operations import named_operation
 from outspoken.notations.interface import notation_of
@@ -26,78 +30,77 @@ from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.groups import with_groups
 from outspoken.semantics.handlers import HANDLERS
 
-from .operations import LaneOperations, Unreadable
+from .codegen_operations import OperationWriter, UnsupportedError
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 40
 
 
 class State(NamedTuple):
-    """Where the function may stand: a configuration, the frames that are open, whether markup stood before.
+    """A state of the function: a configuration, the open nodes, and whether a marker was read before.
 
-    With `opening`, a marker that ends free text stands there.
+    With `at_marker`, a marker that ends free text stands at the position.
     """
 
     config: Config
-    frames: tuple[str, ...]
-    marked: bool
-    opening: bool = False
+    nodes: tuple[str, ...]
+    after_marker: bool
+    at_marker: bool = False
 
 
-class Way(NamedTuple):
-    """A way on from a state: the step that found it, and the group that says which way it is."""
+class StateBranch(NamedTuple):
+    """A branch from a state: the kind of matcher that takes it, and the group of the branch."""
 
     state: State
-    step: str
+    matcher: str
     group: int
 
 
-Part = State | Way
+Part = State | StateBranch
 
 
-class _Ways(NamedTuple):
-    """The ways of a step: those that are wanted, and the numbers of those that are missing, both by their groups.
+class _Branches(NamedTuple):
+    """The branches of a matcher: those to generate, and the numbers of those that are left out, by their groups.
 
-    `expression` is the step's with the groups that are wanted only, and `groups` are the numbers that they have there.
+    `expression` is the matcher's with fewer groups; `groups` maps the groups of the matcher to those that are left.
     """
 
-    step: Matcher
+    matcher: Matcher
     expression: re.Pattern[str]
     groups: dict[int, int]
-    wanted: dict[int, Branch]
+    generated: dict[int, Branch]
     missing: dict[int, int]
 
-    def number(self, match: Any) -> int:
-        """The number of the way that a match took."""
-        return self.missing[self.step.match(match.string, match.start()).lastindex]
+    def number(self, match: re.Match[str]) -> int:
+        """The number of the missing branch that a match took."""
+        return self.missing[self.matcher.match(match.string, match.start()).lastindex]
 
 
-def roots_of(automaton: Automaton) -> list[State]:
-    """The states in which a lane is entered: at the beginning of a text, and at an opening marker."""
+def entry_states(automaton: Automaton) -> list[State]:
+    """The states in which a function may start: at the beginning of a text, and at an opening marker."""
     return [State(automaton.start, (), False), State(automaton.top_level, (), True, True)]
 
 
-class LaneSource(LaneOperations):
-    """Writes the function for the parts that are wanted; `numbers` gets the parts that are missing, too.
+class SourceWriter(OperationWriter):
+    """Writes the function with some `parts`; `numbers` is extended by those that are missing.
 
-    `source` is its text, `names` what it refers to. `roots` are the states in which it may begin. `counts` says how
-    often each state is led to, so that what is led to once is written where it is.
+    `source` is the text of the function, `names` the globals that it needs. `entries` are the states in which it may
+    start. `counts` says how many branches lead to each state; a state with one is written in place.
     """
 
     def __init__(
         self,
         automaton: Automaton,
         numbers: dict[Part, int],
-        wanted: frozenset[Part],
-        roots: list[State],
+        parts: frozenset[Part],
+        entries: list[State],
         counts: Counter[State] | None = None,
     ) -> None:
-        header = automaton.tables.header
-        super().__init__(header)
-        self._automaton, self._numbers, self._wanted = automaton, numbers, wanted
-        self._known, self._inline = counts or Counter(), set[State]()
-        self._waiting = dict.fromkeys(roots)
-        self.counts = Counter(roots)
+        super().__init__(automaton)
+        self._numbers, self._parts = numbers, parts
+        self._counts, self._inline = counts or Counter(), set[State]()
+        self._waiting = dict.fromkeys(entries)
+        self.counts = Counter(entries)
         self.names: dict[str, Any] = {}
         bodies: dict[int, list[str]] = {}
         while (state := next((s for s in self._waiting if numbers[s] not in bodies), None)) is not None:
@@ -108,7 +111,7 @@ class LaneSource(LaneOperations):
         self.source = "\n".join(self._lines)
 
     def _write_all(self, bodies: list[tuple[int, list[str]]]) -> None:
-        self._put("def lane(text, pos, s, tools, known, depth, once, o, safe, after):")
+        self._put("def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):")
         self._indent = 1
         self._put("n = len(text)", "segments = []", "append = segments.append", "run = last = said = None")
         self._put("kind = run_start = run_end = ended = 0", "while True:")
@@ -116,7 +119,7 @@ class LaneSource(LaneOperations):
         self._put(*self._flush[:2], "return (segments, n, safe, after) if once else segments")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
-        """Lead to the code of the state `s`, by halves."""
+        """Dispatch to the code of the state `s`, by binary search."""
         if len(bodies) > 1:
             half = len(bodies) // 2
             for line, part in ((f"if s < {bodies[half][0]}:", bodies[:half]), ("else:", bodies[half:])):
@@ -126,7 +129,7 @@ class LaneSource(LaneOperations):
             self._put(*bodies[0][1])
 
     def _name(self, prefix: str, value: Any) -> str:
-        """The name under which the function knows a value."""
+        """Make a value a global of the function, and return its name."""
         name = f"{prefix}{len(self.names)}"
         self.names[name] = value
         return name
@@ -137,25 +140,25 @@ class LaneSource(LaneOperations):
     # states
 
     def _body(self, state: State) -> None:
-        """All that is read in a state; None is returned where nothing of it can be."""
-        self._sure = {}
+        """The code of a state; it returns None if the state is not supported."""
+        self._facts = {}
         try:
             self._state(state)
-        except Unreadable:
+        except UnsupportedError:
             self._lines[:], self._indent = ["return None"], 0
 
     def _state(self, state: State) -> None:
-        """What is read in a state."""
-        if state not in self._wanted:
+        """The code of a state."""
+        if state not in self._parts:
             self._put(f"return {self._number(state)}")
             return
         config = state.config
-        self._frames = list(state.frames)
+        self._nodes = list(state.nodes)
         self._is_bare = False
-        if state.opening:
-            ways = self._ways(matchers.matcher_of(config, "find sound", HANDLERS), state, "opening")
-            self._put(f"m = {self._match(ways)}(text, pos)", "if m is None:", "    return None")
-            self._paths(ways)
+        if state.at_marker:
+            branches = self._branches_of(matchers.matcher_of(config, "find sound", HANDLERS), state, "opening")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is None:", "    return None")
+            self._take_branch(branches)
             return
         if config.free is None:
             self._put("if pos == n:")
@@ -163,31 +166,28 @@ class LaneSource(LaneOperations):
             self._marker(state)
             return
         if config.leading_markers:
-            ways = self._ways(matchers.matcher_of(config, "leading sound", HANDLERS), state, "ahead")
-            self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._paths(ways))
-        if (
-            config.free.terminal.short == "TEXT"
-            and not state.frames
-            and config.free.target is self._automaton.top_level
-        ):
+            branches = self._branches_of(matchers.matcher_of(config, "leading sound", HANDLERS), state, "ahead")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._take_branch(branches))
+        is_top_level = config.free.target is self._automaton.top_level
+        if config.free.terminal.short == "TEXT" and is_top_level and not state.nodes:
             self._put("if once:")
             self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
         self._free(state, config.free)
 
     def _end(self, config: Config) -> None:
-        """The text ends here."""
+        """The code at the end of the text."""
         ops = config.end_operations()
         if ops is None:
-            raise Unreadable
+            raise UnsupportedError
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
     def _goto(self, config: Config) -> None:
-        """Go on in the state that is reached."""
-        state = State(config, tuple(self._frames), True)
+        """Continue in a configuration: with its code in place, or by a jump."""
+        state = State(config, tuple(self._nodes), True)
         self.counts[state] += 1
-        if self._known[state] == 1 and state not in self._inline and self._indent < _MAX_INDENT:
+        if self._counts[state] == 1 and state not in self._inline and self._indent < _MAX_INDENT:
             self._inline.add(state)
             self._state(state)
             self._inline.discard(state)
@@ -196,156 +196,123 @@ class LaneSource(LaneOperations):
         self._put(f"s = {self._number(state)}", "continue")
 
     def _marker(self, state: State) -> None:
-        """A marker or an island that stands here."""
+        """The code for a marker or an embedded value."""
         config = state.config
         if config.markers:
-            ways = self._ways(matchers.matcher_of(config, "match sound", HANDLERS), state, "match")
-            self._put(f"m = {self._match(ways)}(text, pos)", "if m is not None:")
-            self._block(lambda: self._paths(ways))
+            branches = self._branches_of(matchers.matcher_of(config, "match sound", HANDLERS), state, "match")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._take_branch(branches))
         if config.embedded:
-            self._island(config)
+            self._embedded(config)
         self._refuse()
 
     def _refuse(self) -> None:
-        """The grammar refuses what stands here. Says whether something was read by then that a stream would tell."""
-        calls = [d for d, kinds in enumerate(self._frames) if "tool_call" in kinds.split()]
-        told = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
-        self._put(f"return bool({' or '.join(told)})")
+        """The grammar refuses the text: return whether a stream has passed on anything by then."""
+        calls = [d for d, kinds in enumerate(self._nodes) if "tool_call" in kinds.split()]
+        passed_on = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
+        self._put(f"return bool({' or '.join(passed_on)})")
 
-    def _ways(self, step: Matcher, state: State, which: str) -> _Ways:
-        """The ways of a step that are wanted. Where it stands to be matched, the other ways get no groups."""
-        wanted, missing = dict[int, Branch](), dict[int, int]()
-        for group, path in step.branches.items():
-            way = Way(state, which, group)
-            if way in self._wanted:
-                wanted[group] = path
+    def _branches_of(self, matcher: Matcher, state: State, kind: str) -> _Branches:
+        """The branches of a matcher; its expression keeps only the groups of those that are generated."""
+        generated, missing = dict[int, Branch](), dict[int, int]()
+        for group, branch in matcher.branches.items():
+            part = StateBranch(state, kind, group)
+            if part in self._parts:
+                generated[group] = branch
             else:
-                missing[group] = self._number(way)
-        needed = frozenset({*wanted, *[group for path in wanted.values() for _, _, group in path.named_operations]})
-        expression, groups = with_groups(step.source, needed)
-        return _Ways(step, expression, {0: 0, **groups}, wanted, missing)
+                missing[group] = self._number(part)
+        tokens = [group for branch in generated.values() for _, _, group in branch.named_operations]
+        expression, groups = with_groups(matcher.source, frozenset({*generated, *tokens}))
+        return _Branches(matcher, expression, {0: 0, **groups}, generated, missing)
 
-    def _match(self, ways: _Ways) -> str:
-        """The name of what matches one of the ways."""
-        return self._name("match", ways.expression.match)
+    def _match(self, branches: _Branches) -> str:
+        """The name of the function that matches the branches."""
+        return self._name("match", branches.expression.match)
 
-    def _paths(self, ways: _Ways) -> None:
-        """Go the way that a match has found, if it is one that is wanted."""
+    def _take_branch(self, branches: _Branches) -> None:
+        """The code behind a match, by its branch."""
         self._matches += 1
         self._put("g = m.lastindex")
-        for group, path in ways.wanted.items():
-            self._put(f"if g == {ways.groups[group]}:")
-            self._block(lambda path=path: self._path(path, ways.groups))
-        self._put(f"return {self._name('missing', ways.number)}(m)")
+        for group, branch in branches.generated.items():
+            self._put(f"if g == {branches.groups[group]}:")
+            self._block(partial(self._branch, branch, branches.groups))
+        self._put(f"return {self._name('missing', branches.number)}(m)")
 
-    def _path(self, path: Branch, groups: dict[int, int]) -> None:
-        self._operate([(name, arg, groups[group]) for name, arg, group in path.named_operations])
+    def _branch(self, branch: Branch, groups: dict[int, int]) -> None:
+        self._operate([(name, arg, groups[group]) for name, arg, group in branch.named_operations])
         self._put("pos = m.end()")
-        self._goto(path.target)
+        self._goto(branch.target)
 
     # free text
 
     def _free(self, state: State, free: Transition) -> None:
-        """Free text up to the marker that ends it, or up to the end."""
+        """The code for free text up to the marker that ends it, or to the end."""
         target, role = free.target, free.terminal.short
         step = matchers.matcher_of(target, "find sound", HANDLERS)
-        ways = self._ways(step, state, "find")
-        solid = set(step.leading[1]) if step.leading is not None else set[str]()
-        told = all(solid & required_chars(s.prefilter) for s in target.missing_closers)
-        self._find(target, ways, counts=told and target.may_lack_closer is not None)
+        branches = self._branches_of(step, state, "find")
+        searched = set(step.leading[1]) if step.leading is not None else set[str]()
+        # If the search stops at a character of every missing closer, only text with other stops may lack one.
+        implied = all(searched & required_chars(closer.prefilter) for closer in target.missing_closers)
+        self._find(branches, notes_stops=implied and target.may_lack_closer is not None)
         self._put("if m is None:")
-        self._block(lambda: self._free_to_end(free, role, state.marked))
+        self._block(lambda: self._free_to_end(free, role, state.after_marker))
         if target.may_lack_closer is not None:
             may_lack = self._name("may_lack_closer", target.may_lack_closer)
-            self._put(f"if {'odd and ' if told else ''}{may_lack}(text, pos, e) is not None:")
+            self._put(f"if {'stopped and ' if implied else ''}{may_lack}(text, pos, e) is not None:")
             self._put("    return None")
-        self._piece(role, state.marked, "e", ends=False)
+        self._piece(role, state.after_marker, "e", ends=False)
         self._operate(named_operations(free), "e", "e")
-        self._paths(ways)
+        self._take_branch(branches)
 
-    def _find(self, target: Config, ways: _Ways, *, counts: bool) -> None:
-        """Search the marker that ends free text, at `e`; with `counts`, `odd` says if anything else began like one."""
-        step = ways.step
+    def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
+        """The search for the marker `m` that ends free text, at `e`.
+
+        With `notes_stops`, `stopped` tells whether the search stopped at a character without a marker.
+        """
+        step = branches.matcher
         if step.leading is None:
-            source = f"{step.lookahead}(?:{ways.expression.pattern})"
+            source = f"{step.lookahead}(?:{branches.expression.pattern})"
             find = self._name("find", re.compile(source).search)
             long = self._name("long", _finder(source))
             self._put(f"m = {find}(text, pos) if n - pos <= {LONG} else {long}(text, pos)")
             self._put("if m is not None:", "    e = m.start()")
             return
-        blank, solid = step.leading  # written out what `paths.searched` makes
-        odd = ["odd = True"] * counts
-        first = self._name("first", re.compile(f"[{re.escape(solid)}]").search)
-        self._put("e = pos", *["odd = False"] * counts, "while True:")
+        spaces, chars = step.leading  # what follows does inline what `search_by_chars` does
+        stopped = ["stopped = True"] * notes_stops
+        first = self._name("first", re.compile(f"[{re.escape(chars)}]").search)
+        self._put("e = pos", *["stopped = False"] * notes_stops, "while True:")
         self._indent += 1
-        if len(solid) == 1:
-            self._put(f"e = text.find({solid!r}, e)", "if e < 0:", "    m = None", "    break")
+        if len(chars) == 1:
+            self._put(f"e = text.find({chars!r}, e)", "if e < 0:", "    m = None", "    break")
         else:
-            self._put(f"if e >= n or text[e] not in {solid!r}:")  # often a marker stands here
+            self._put(f"if e >= n or text[e] not in {chars!r}:")  # a marker often stands right here
             self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
-        if blank:
-            find = self._name("find", search_by_chars(ways.expression.match, blank, solid))
-            self._put(f"if e > pos and text[e - 1] in {blank!r}:", f"    m = {find}(text, pos)")
-            self._put("    if m is not None:", "        e = m.start()", *[f"    {line}" for line in odd], "    break")
-        self._put(f"m = {self._match(ways)}(text, e)", "if m is not None:", "    break", "e += 1", *odd)
+        if spaces:
+            find = self._name("find", search_by_chars(branches.expression.match, spaces, chars))
+            self._put(f"if e > pos and text[e - 1] in {spaces!r}:", f"    m = {find}(text, pos)")
+            self._put(
+                "    if m is not None:", "        e = m.start()", *[f"    {line}" for line in stopped], "    break"
+            )
+        self._put(f"m = {self._match(branches)}(text, e)", "if m is not None:", "    break", "e += 1", *stopped)
         self._indent -= 1
 
-    def _free_to_end(self, free: Transition, role: str, marked: bool) -> None:
-        """Free text that runs to the end of the text."""
+    def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:
+        """The code for free text that runs to the end of the text."""
         ops = free.target.end_operations()
         if ops is None:
-            raise Unreadable
+            raise UnsupportedError
         if free.target.may_lack_closer is not None:
-            self._put(
-                f"if {self._name('closer', free.target.may_lack_closer)}(text, pos) is not None:", "    return None"
-            )
-        self._piece(role, marked, "n", ends=True)
+            may_lack = self._name("may_lack_closer", free.target.may_lack_closer)
+            self._put(f"if {may_lack}(text, pos) is not None:", "    return None")
+        self._piece(role, after_marker, "n", ends=True)
         self._operate(named_operations(free), "n", "n")
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("break")
 
-    def _piece(self, role: str, marked: bool, end: str, *, ends: bool) -> None:
-        """Free text from `pos` to `end`, without the white space that is the markup's."""
-        if role == "CODE":
-            self._put("if once == SEGMENT and not segments:", "    return None", f"if pos < {end}:")
-            self._block(lambda: self._show(end))
-            return
-        if role == "TEXT":
-            self._put("safe = pos")
-        trims = role in self._automaton.trims
-        if role == "ARG_VALUE":
-            d = self._top()
-            self._put(f"piece = text[pos:{end}]", *["a = pos"] * (trims and marked))
-            self._trim(role, leads=trims and marked, ends=trims)
-            self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
-            self._is_bare = True
-            return
-        self._put(f"if pos < {end}:")
-        self._block(lambda: self._said(role, end, leads=trims and marked, ends=trims and not ends))
+    # embedded values
 
-    def _said(self, role: str, end: str, *, leads: bool, ends: bool) -> None:
-        """Text or reasoning from `pos` to `end`, where there is some."""
-        self._put(f"piece = text[pos:{end}]", "a = pos")
-        self._trim(role, leads=leads, ends=ends)
-        kind = 1 if role == "TEXT" else 2
-        if leads or ends:
-            self._put("if piece:")
-            self._block(lambda: self._say(kind))
-        else:
-            self._say(kind)
-
-    def _trim(self, role: str, *, leads: bool, ends: bool) -> None:
-        """Take the white space off the piece that is the markup's."""
-        if leads:
-            lead = [f"b = piece.lstrip({BLANK!r})", "a += len(piece) - len(b)", "piece = b"]
-            self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
-        if ends:
-            self._put(f"piece = piece.rstrip({BLANK!r})")
-
-    # islands
-
-    def _island(self, config: Config) -> None:
-        """A value in another notation."""
+    def _embedded(self, config: Config) -> None:
+        """The code for an embedded value."""
         self._put("c = text[pos]")
         if self._automaton.tables.ignore:
             self._put(f"if c in {BLANK!r}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
@@ -355,34 +322,36 @@ class LaneSource(LaneOperations):
             if not chars:
                 notation = notation_of(step.terminal)
                 known = self._name("notation", notation)
-                read = f"{known}.read_at(text, pos, depth, True, {self._shape(step) if notation.typed else 'ANY'})"
+                read = (
+                    f"{known}.read_at(text, pos, depth, True, {self._schema_view(step) if notation.typed else 'ANY'})"
+                )
                 self._put(f"if {known}.may_begin(c):")
-                self._block(lambda step=step, read=read: self._land(step, read))
+                self._block(lambda step=step, read=read: self._scan(step, read))
                 continue
             if step.role == "arguments" and "{" in chars:
                 self._put("if c == '{':")
-                self._block(lambda step=step: self._land_json(step, "{"))
+                self._block(lambda step=step: self._json(step, "{"))
                 chars = chars.replace("{", "")
             if chars:
                 self._put(f"if c == {chars!r}:" if len(chars) == 1 else f"if c in {chars!r}:")
-                self._block(lambda step=step, chars=chars: self._land_json(step, chars))
+                self._block(lambda step=step, chars=chars: self._json(step, chars))
 
-    def _shape(self, step: Transition) -> str:
-        if not self._frames:
+    def _schema_view(self, step: Transition) -> str:
+        if not self._nodes:
             return "ANY"
         key = "None" if step.role == "arguments" else f"key{self._top()}"
         return f"schema_view_of(tools, name{self._top()}, {key}, {self._values!r})"
 
-    def _land(self, step: Transition, read: str) -> None:
+    def _scan(self, step: Transition, read: str) -> None:
         self._put(f"found = {read}", "if found is None:", "    return None", "last, e, said = found")
-        self._land_on(step)
+        self._shift_value(step)
 
-    def _land_json(self, step: Transition, chars: str) -> None:
-        """A JSON value: written out what `islands.read_at` does, for values that cannot go on behind their end."""
+    def _json(self, step: Transition, chars: str) -> None:
+        """A JSON value that cannot continue behind its end; does inline what `read_at` does."""
         if step.role == "arguments" and chars != "{":
-            raise Unreadable  # the machine makes arguments of what is no object
+            raise UnsupportedError  # the parser makes arguments from other values
         if not set(chars) <= set('{["'):
-            self._land(step, "read(text, pos, depth)")
+            self._scan(step, "read(text, pos, depth)")
             return
         self._put("try:", "    last, e = scan(text, pos)", "except UNSOUND:", "    return None", "said = text[pos:e]")
         if chars != '"':
@@ -391,23 +360,23 @@ class LaneSource(LaneOperations):
             self._put(f"if e - pos > depth and ({first} or {again}) and too_deep(said, depth):")
             self._put("    return None")
         self._put("if '\\\\' in said and '\\\\u' in said:", "    last = encodable_value(last)")
-        self._land_on(step)
+        self._shift_value(step)
 
-    def _land_on(self, step: Transition) -> None:
+    def _shift_value(self, step: Transition) -> None:
         self._operate(named_operations(step), "pos", "e")
         self._put("pos = e")
         self._goto(step.target)
 
 
-def _finder(source: str) -> Any:
-    """What finds in long text, once it is needed."""
-    kept: list[Any] = []
+def _finder(source: str) -> Find:
+    """A search of `regex` for long text, compiled when it is first used."""
+    compiled: list[Find] = []
 
     def find(text: str, pos: int) -> Any:
-        if not kept:
+        if not compiled:
             import regex
 
-            kept.append(regex.compile(source).search)
-        return kept[0](text, pos)
+            compiled.append(regex.compile(source).search)
+        return compiled[0](text, pos)
 
     return find

@@ -1,7 +1,7 @@
-"""Whole, sound text whose format is not known, read by the lanes of the formats that are found in it.
+"""The fast path for complete, sound text of unknown format: it uses the fast paths of the formats that it finds.
 
-This does what the detector does, where the lanes can tell what each likely format makes of a segment. Whatever else
-there is, the detector reads the text from its start.
+It decides as the detector does, if the fast paths can tell what each likely format reads. Everything else is left to
+the detector, which reads the text from its start.
 """
 
 from __future__ import annotations
@@ -18,42 +18,43 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.handlers import HANDLERS
 
 from . import reader
-from .reader import Lane, lane_of, reply_of, segment
+from .reader import FastPath, fast_path_of, reply_of, segment
 
 
 class _Plain(NamedTuple):
-    """What is between the segments, in an edition of the formats."""
+    """The reader of plain text between the segments, in an edition of the formats."""
 
     edition: int
     openers: Openers
-    #: the numbers from this one on are plain text's own markers
-    own: int
-    leading_markers: Any
-    lane: Lane
+    #: the number of the first marker of plain text itself
+    first_own: int
+    #: matches the markers that may precede all text, or None
+    match_leading: Any
+    fast_path: FastPath
 
 
-#: What a lane has read at a marker: the lane, the segments, where they end, whether what ended there is text, and
-#: whether plain text was read on, so that no format had to be found.
-_Read = tuple[Lane, list[Any], int, bool, bool]
+#: What was read at a marker: by which fast path, the segments, where they end, whether they end with text, and whether
+#: the marker is plain text's own, so that no format was detected.
+_Read = tuple[FastPath, list[Any], int, bool, bool]
 
-#: how many texts were read in an edition of the formats, as long as they are few
-_seen: dict[int, int] = {}
+#: how many texts were read in an edition of the formats, up to `MIN_READS`
+_reads: dict[int, int] = {}
 
 
 @registry.cached
 def _plain(edition: int) -> _Plain:
-    lane = lane_of(PLAIN, edition)
-    start = lane.automaton.start
+    fast_path = fast_path_of(PLAIN, edition)
+    start = fast_path.automaton.start
     openers = opening_markers(True, edition)
-    ahead = matchers.matcher_of(start, "leading whole", HANDLERS).match if start.leading_markers else None
-    return _Plain(edition, openers, len(openers.terminals) + 1, ahead, lane)
+    match = matchers.matcher_of(start, "leading whole", HANDLERS).match if start.leading_markers else None
+    return _Plain(edition, openers, len(openers.terminals) + 1, match, fast_path)
 
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
-    """The reply to a whole text; None where only the detector can tell."""
+    """The reply to a complete text; None if only the detector can tell."""
     edition = registry.edition()
-    if _seen.get(edition, 0) < reader.AFTER:
-        _seen[edition] = _seen.get(edition, 0) + 1
+    if _reads.get(edition, 0) < reader.MIN_READS:
+        _reads[edition] = _reads.get(edition, 0) + 1
         return None
     if len(text) > settings.max_chars or replace_surrogates(text) is not text:
         return None
@@ -62,7 +63,7 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
 
 
 class _Reader:
-    """Reads one text. `segments` are what it found so far, `detected` is the first format among them."""
+    """Reads one text. `segments` are those read so far, `detected` is the format of the first one that is no text."""
 
     __slots__ = ("text", "tools", "depth", "plain", "segments", "detected", "_pos", "_after", "_trims")
 
@@ -70,13 +71,13 @@ class _Reader:
         self.text, self.tools, self.depth, self.plain = text, tools, depth, plain
         self.segments: list[Any] = []
         self.detected: str | None = None
-        self._pos, self._after, self._trims = 0, True, plain.lane.automaton.trims
+        self._pos, self._after, self._trims = 0, True, plain.fast_path.automaton.trims
 
     def read(self) -> bool:
-        """Was all of the text read?"""
+        """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
-        if plain.leading_markers is not None and plain.leading_markers(text, 0) is not None:
-            head = plain.lane.read_head(text, self.tools, self.depth)
+        if plain.match_leading is not None and plain.match_leading(text, 0) is not None:
+            head = plain.fast_path.read_head(text, self.tools, self.depth)
             if head.__class__ is not tuple:
                 return False
             self.segments, self._pos, _, self._after = head
@@ -91,74 +92,74 @@ class _Reader:
             if place is None:
                 self._add(piece, pos)
                 return True
-            found = self._found(place, piece, pos)
+            found = self._read_at(place, piece, pos)
             if found is None:
                 return False
             self._take(found, piece, pos)
         return True
 
-    def _found(self, place: Place, piece: str, pos: int) -> _Read | None:
-        """What stands at a marker; None where that is not certain."""
+    def _read_at(self, place: Place, piece: str, pos: int) -> _Read | None:
+        """Read what begins with a marker; None if only the detector can tell."""
         start, number, group, _ = place
         plain, text = self.plain, self.text
-        if number >= plain.own:
-            lane, said = plain.lane, pos + len(piece.rstrip(BLANK))
-            found = lane.read_on(text, start, self.tools, self.depth, said, self._after or said > pos)
-            return (lane, found[0], found[1], found[3], True) if found.__class__ is tuple else None
+        if number >= plain.first_own:
+            path, end = plain.fast_path, pos + len(piece.rstrip(BLANK))
+            found = path.read_in_text(text, start, self.tools, self.depth, end, self._after or end > pos)
+            return (path, found[0], found[1], found[3], True) if found.__class__ is tuple else None
         openers = plain.openers
         for name in openers.found.get(number, ()):
             if not openers.has_rival(name, text, start, group):
-                lane = lane_of(name, plain.edition)
-                found = lane.read_segment(text, start, self.tools, self.depth)
+                path = fast_path_of(name, plain.edition)
+                found = path.read_segment(text, start, self.tools, self.depth)
                 if found.__class__ is tuple:
-                    return self._told(lane, found, start)
+                    return self._unless_text(path, found, start)
                 break
         return self._best(start)
 
     def _best(self, start: int) -> _Read | None:
-        """What the best of several likely formats makes of a segment; None where a lane cannot tell."""
+        """Read a segment by the best of several likely formats; None if only the detector can tell."""
         names, likely = self.plain.openers.at(self.text, start, final=True)
         likely = likely or names
         likely = [name for name in likely if like(name) not in likely]
         for candidates in (likely, [name for name in names if name not in likely]):
-            sound: list[tuple[Lane, Any]] = []
+            sound: list[tuple[FastPath, Any]] = []
             for name in candidates:
-                lane = lane_of(name, self.plain.edition)
-                found = lane.read_segment(self.text, start, self.tools, self.depth)
+                path = fast_path_of(name, self.plain.edition)
+                found = path.read_segment(self.text, start, self.tools, self.depth)
                 if found is None or found is True:
                     return None
                 if found is not False:
-                    sound.append((lane, found))
+                    sound.append((path, found))
             if sound:
-                lane, found = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
-                return self._told(lane, found, start)
+                path, found = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
+                return self._unless_text(path, found, start)
         return None
 
-    def _rank(self, read: tuple[Lane, Any]) -> tuple[Any, ...]:
-        """The order of the formats that read a segment, the best first."""
-        lane, (segments, end, _, _) = read
-        nothing = all(s.__class__ is Text for s in segments)
-        idle = not any(s.__class__ is ToolCall for s in segments)
-        name = lane.format
-        return nothing, idle, -end, name != self.detected, name != PLAIN, bool(like(name)), name
+    def _rank(self, read: tuple[FastPath, Any]) -> tuple[Any, ...]:
+        """The sort key of formats that read a segment, the best first."""
+        path, (segments, end, _, _) = read
+        is_text = all(s.__class__ is Text for s in segments)
+        no_call = not any(s.__class__ is ToolCall for s in segments)
+        name = path.format
+        return is_text, no_call, -end, name != self.detected, name != PLAIN, bool(like(name)), name
 
-    def _told(self, lane: Lane, found: Any, start: int) -> _Read | None:
-        """A segment that was read; None where it is no more than its text."""
+    def _unless_text(self, path: FastPath, found: Any, start: int) -> _Read | None:
+        """What was read; None if it is nothing but the text itself."""
         segments, end, _, after = found
         for made in segments:
             if made.__class__ is not Text:
-                return lane, segments, end, after, False
-        said = "".join([made.text for made in segments])
-        return None if said == self.text[start:end] else (lane, segments, end, after, False)
+                return path, segments, end, after, False
+        read = "".join([made.text for made in segments])
+        return None if read == self.text[start:end] else (path, segments, end, after, False)
 
     def _take(self, found: _Read, piece: str, pos: int) -> None:
-        """Take over the text before a segment, and the segment."""
-        lane, segments, self._pos, self._after, own = found
-        trims = lane.automaton.trims
+        """Append the text before a segment, and the segment."""
+        path, segments, self._pos, self._after, own = found
+        trims = path.automaton.trims
         if not own:
             self._trims = trims
-        if lane is not self.plain.lane:
-            self.detected = self.detected or lane.format
+        if path is not self.plain.fast_path:
+            self.detected = self.detected or path.format
         if piece:
             self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
         for made in segments:
@@ -168,7 +169,7 @@ class _Reader:
                 self.segments.append(made)
 
     def _add(self, piece: str, start: int) -> None:
-        """Add text that stands at a place to the segments, or to the text before it."""
+        """Append text that begins at `start`, to the last segment if that is text which ends there."""
         if not piece:
             return
         end = start + len(piece)

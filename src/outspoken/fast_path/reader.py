@@ -1,7 +1,7 @@
-"""Lanes: functions that read whole, sound text of one format, each made from its grammar once that is read often.
+"""The fast path of a format: a generated function that reads complete, sound text.
 
-A lane reads what most responses are, several times as fast as the machine, and says nothing of the rest. What it
-returns is what the machine would; see `lane_source`.
+It reads what most responses are, several times as fast as the parser, and returns None for everything else. It is
+generated once a format is read often, and extended by the branches that texts take; see `codegen`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from outspoken.results.settings import Settings
 if TYPE_CHECKING:
     from .codegen import Part
 
-#: A lane is made for a format that was read so many times, and learns a way that was met so many times.
-AFTER = 3
-#: Whether lanes are used at all.
+#: A function is generated for a format after so many reads, and extended by a branch that was missing so many times.
+MIN_READS = 3
+#: Is the fast path used at all?
 ENABLED = True
-#: What is read: all of a text, a segment of the format, or one inside of text that the format is known to have.
+#: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, SEGMENT, INSIDE = 0, 1, 2
-#: How many states and ways a lane has at most, and with how many more it takes so many texts more to learn another.
-MOST, STEP = 150, 15
+#: The most states and branches of a function. With every `PARTS_PER_STEP` of them, it takes more misses to add another.
+MAX_PARTS, PARTS_PER_STEP = 150, 15
 
 _TEXT, _REASONING, _REPLY = given(Text), given(Reasoning), given(Reply)
 
@@ -52,7 +52,8 @@ def segment(kind: int, text: str, start: int, end: int) -> Any:
     return made
 
 
-_NAMES: dict[str, Any] = {
+#: The globals of every generated function.
+_GLOBALS: dict[str, Any] = {
     "ANY": ANY,
     "TEXT_ONLY": frozenset({"string"}),
     "ToolCall": ToolCall,
@@ -79,141 +80,149 @@ _NAMES: dict[str, Any] = {
 
 
 class Entry(NamedTuple):
-    """Where and how a lane is entered: the place, the state, and what is read.
+    """Where and how a generated function starts.
 
-    The state is 0 for the beginning of a text, 1 for an opening marker. `opened` is how much of the text stood in the
-    prompt. Everything up to `safe` was said; `after` tells whether what was said last is text.
+    `state` is 0 for the beginning of a text and 1 for an opening marker. `reads` is WHOLE, SEGMENT or INSIDE. The first
+    `prefix_length` characters of the text come from the prompt. Everything up to `safe` is in segments already;
+    `after_text` tells whether the last of them is text.
     """
 
     pos: int
     state: int
     reads: int
-    opened: int = 0
+    prefix_length: int = 0
     safe: int = 0
-    after: bool = True
+    after_text: bool = True
 
 
-class _Made(NamedTuple):
-    """What was made of a lane so far: the parts that it knows by number, those that the function has, the function."""
+class _Generated(NamedTuple):
+    """A generated function, the parts that it has, and the numbers of these and of the parts that it lacks."""
 
     numbers: dict[Part, int]
-    wanted: frozenset[Part]
+    parts: frozenset[Part]
+    #: returns a list of segments, what `read_segment` returns, or the number of the part that it lacks
     function: Any
     source: str
 
 
-class Lane:
-    """The lane of an automaton: its function, which grows by the ways that texts take. Threads may share it."""
+class FastPath:
+    """The fast path of one automaton. Threads may share it."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
         #: the name of the format
         self.format = automaton.tables.header.format
-        self._opened = automaton.tables.header.opened
-        self._made = _Made({}, frozenset(), None, "")
-        self._seen = 0
-        self._missed: dict[int, int] = {}
-        self._learning = Lock()
+        self._prompt_end = automaton.tables.header.opened
+        self._generated = _Generated({}, frozenset(), None, "")
+        self._reads = 0
+        self._misses: dict[int, int] = {}
+        self._lock = Lock()
 
     @property
     def source(self) -> str:
-        """The source of the function, for those who want to see what it does."""
-        return self._made.source
+        """The source of the generated function, for debugging."""
+        return self._generated.source
 
     def read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> list[Any] | None:
-        """The segments of a text; None where the lane cannot tell them. See `parse` for `prefix`."""
-        function = self._made.function
-        if function is not None and not self._opened:  # nothing is to be learned, most times
-            known = None if tools is None else tools.names
-            made = function(text, 0, 0, tools, known, depth, WHOLE, 0, 0, True)
-            if made.__class__ is list:
-                return made
-            if made.__class__ is not int:
+        """The segments of a text; None if only the parser can tell.
+
+        `prefix` is as for `parse`; `depth` is the greatest depth of nested values.
+        """
+        function = self._generated.function
+        if function is not None and not self._prompt_end:  # the usual case: nothing is missing
+            names = None if tools is None else tools.names
+            found = function(text, 0, 0, tools, names, depth, WHOLE, 0, 0, True)
+            if found.__class__ is list:
+                return found
+            if found.__class__ is not int:
                 return None
-        found = text.lstrip() if self._opened and prefix is None else ""
-        if not found or found.startswith(self._opened.strip()):
-            made = self._enter(text, Entry(0, 0, WHOLE), tools, depth)
-            return made if made.__class__ is list else None
-        made = self._enter(self._opened + text, Entry(0, 0, WHOLE, len(self._opened)), tools, depth)
-        return made if made.__class__ is list and (not made or made[0].span[0] >= 0) else None
+        begin = text.lstrip() if self._prompt_end and prefix is None else ""
+        if not begin or begin.startswith(self._prompt_end.strip()):
+            found = self._run(text, Entry(0, 0, WHOLE), tools, depth)
+            return found if found.__class__ is list else None
+        found = self._run(self._prompt_end + text, Entry(0, 0, WHOLE, len(self._prompt_end)), tools, depth)
+        return found if found.__class__ is list and (not found or found[0].span[0] >= 0) else None
 
     def read_head(self, text: str, tools: Tools | None, depth: int) -> Any:
-        """What stands before all text: see `read_segment`."""
-        return self._enter(text, Entry(0, 0, INSIDE), tools, depth)
+        """Read what precedes all text; returns what `read_segment` does."""
+        return self._run(text, Entry(0, 0, INSIDE), tools, depth)
 
     def read_segment(self, text: str, pos: int, tools: Tools | None, depth: int) -> Any:
-        """What stands at an opening marker: its segments, where they end, what is safe, and whether text ended there.
+        """Read what begins with an opening marker at `pos`.
 
-        None where the lane cannot tell. Where the format refuses the text: does it so behind what a stream would tell?
+        Returns its segments, where they end, the end of what is certain, and whether they end with text. Returns None
+        if only the parser can tell. Returns a bool if the grammar refuses the text: has a stream passed on any of it by
+        then?
         """
-        function = self._made.function
-        if function is not None:  # nothing is to be learned, most times
-            known = None if tools is None else tools.names
-            found = function(text, pos, 1, tools, known, depth, SEGMENT, 0, pos, True)
+        function = self._generated.function
+        if function is not None:  # the usual case: nothing is missing
+            names = None if tools is None else tools.names
+            found = function(text, pos, 1, tools, names, depth, SEGMENT, 0, pos, True)
             if found.__class__ is not int:
                 return found
-        return self._enter(text, Entry(pos, 1, SEGMENT, 0, pos), tools, depth)
+        return self._run(text, Entry(pos, 1, SEGMENT, 0, pos), tools, depth)
 
-    def read_on(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after: bool) -> Any:
-        """The same for a marker in text of the format itself; see `Entry` for `safe` and `after`."""
-        return self._enter(text, Entry(pos, 1, INSIDE, 0, safe, after), tools, depth)
+    def read_in_text(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after_text: bool) -> Any:
+        """The same for a marker in text that is known to be of the format; see `Entry` for `safe` and `after_text`."""
+        return self._run(text, Entry(pos, 1, INSIDE, 0, safe, after_text), tools, depth)
 
-    def _enter(self, text: str, entry: Entry, tools: Tools | None, depth: int) -> Any:
-        """Read, and learn the ways that are missing if they were missed often enough."""
-        if self._seen < AFTER:
-            self._seen += 1
+    def _run(self, text: str, entry: Entry, tools: Tools | None, depth: int) -> Any:
+        """Run the function, and extend it if it lacks a part that was missed often enough."""
+        if self._reads < MIN_READS:
+            self._reads += 1
             return None
-        known = None if tools is None else tools.names
-        pos, state, reads, opened, safe, after = entry
-        made, learning = self._made, False
+        names = None if tools is None else tools.names
+        pos, state, reads, prefix_length, safe, after = entry
+        generated, extends = self._generated, False
         while True:
-            function = made.function
-            found = function(text, pos, state, tools, known, depth, reads, opened, safe, after) if function else state
-            if found.__class__ is not int:  # True and False are of another class
+            run = generated.function
+            found = run(text, pos, state, tools, names, depth, reads, prefix_length, safe, after) if run else state
+            if found.__class__ is not int:  # the class of True and False is bool
                 return found
-            if not learning:
-                missed = self._missed[found] = self._missed.get(found, 0) + 1
-                if missed < AFTER * (1 + len(made.wanted) // STEP) or len(made.wanted) >= MOST:
+            if not extends:
+                misses = self._misses[found] = self._misses.get(found, 0) + 1
+                count = len(generated.parts)
+                if misses < MIN_READS * (1 + count // PARTS_PER_STEP) or count >= MAX_PARTS:
                     return None
-                learning = True
-            made = self._learn(made, found)
+                extends = True
+            generated = self._extend(generated, found)
 
-    def _learn(self, made: _Made, missing: int) -> _Made:
-        """Make the function anew, with a part that it did not have."""
-        from .codegen import LaneSource, roots_of
+    def _extend(self, generated: _Generated, missing: int) -> _Generated:
+        """Generate the function again with one more part."""
+        from .codegen import SourceWriter, entry_states
 
-        with self._learning:
-            if self._made is not made:
-                return self._made  # another thread was faster
-            roots = roots_of(self.automaton)
-            numbers = dict(made.numbers) or {state: number for number, state in enumerate(roots)}
-            wanted = made.wanted | {next(part for part, number in numbers.items() if number == missing)}
-            counts = LaneSource(self.automaton, numbers, wanted, roots).counts
-            written = LaneSource(self.automaton, numbers, wanted, roots, counts)
-            scope = {**_NAMES, **written.names}
-            exec(compile(written.source, f"<lane of {self.format}>", "exec"), scope)
-            self._made = _Made(numbers, wanted, scope["lane"], written.source)
-            return self._made
+        with self._lock:
+            if self._generated is not generated:
+                return self._generated  # another thread was faster
+            entries = entry_states(self.automaton)
+            numbers = dict(generated.numbers) or {state: number for number, state in enumerate(entries)}
+            parts = generated.parts | {next(part for part, number in numbers.items() if number == missing)}
+            counts = SourceWriter(self.automaton, numbers, parts, entries).counts
+            written = SourceWriter(self.automaton, numbers, parts, entries, counts)
+            scope = {**_GLOBALS, **written.names}
+            exec(compile(written.source, f"<fast path of {self.format}>", "exec"), scope)
+            self._generated = _Generated(numbers, parts, scope["read_sound"], written.source)
+            return self._generated
 
 
 @registry.cached
-def lane_of(format: str, edition: int) -> Lane:
-    """The lane of a format, by its name or an alias."""
-    return Lane(registry.automaton(registry.resolve(format), lenient=True))
+def fast_path_of(format: str, edition: int) -> FastPath:
+    """The fast path of a format, by its name or an alias."""
+    return FastPath(registry.automaton(registry.resolve(format), lenient=True))
 
 
 def read(text: str, format: str, prefix: str | None, tools: Any, settings: Settings) -> Reply | None:
-    """The reply to a whole text of a format; None where only the machine can tell. See `parse` for the arguments."""
+    """The reply to a complete text; None if only the parser can tell. The arguments are those of `parse`."""
     if prefix or len(text) > settings.max_chars or not (text.isascii() or replace_surrogates(text) is text):
         return None
-    lane = lane_of(format, registry.edition())
-    given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
-    segments = lane.read(text, prefix, given, settings.max_depth)
-    return None if segments is None else reply_of(text, lane.format, segments)
+    path = fast_path_of(format, registry.edition())
+    known = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
+    segments = path.read(text, prefix, known, settings.max_depth)
+    return None if segments is None else reply_of(text, path.format, segments)
 
 
 def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
-    """The reply to a text that is sound."""
+    """The reply to a sound text."""
     made = make(Reply)
     set_values(
         made,

@@ -1,4 +1,4 @@
-"""Lanes: the functions that are made from grammars read what the machine reads, or leave it to the machine."""
+"""Fast paths: the functions generated from grammars read what the parser reads, or leave it to the parser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from outspoken import parse
 from outspoken.fast_path import detection, reader
-from outspoken.fast_path.reader import Lane
+from outspoken.fast_path.reader import FastPath
 from outspoken.grammar import registry
 from outspoken.parsing.session import Session
 from outspoken.results.replies import Reply
@@ -19,7 +19,7 @@ from tests.cases import CASES, FORMATS
 from tools.fuzz.invariants import How, cost
 from tools.fuzz.mutations import Mutator
 
-#: Of so many formats, at least, the example is read by a lane. More formats may be added.
+#: Of so many formats, at least, the example is read by a fast path. More formats may be added.
 EXAMPLES = 63
 #: How many changed texts of each format are read.
 CHANGED = 12
@@ -27,39 +27,39 @@ CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</to
 
 
 @pytest.fixture(autouse=True)
-def _made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    """Lanes are made, and learn each way, when they are first needed."""
-    monkeypatch.setattr(reader, "AFTER", 0)
+def _generate_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Generate functions and add branches when they are first needed."""
+    monkeypatch.setattr(reader, "MIN_READS", 0)
 
 
-def by_machine(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
-    """What the machine reads."""
+def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
+    """What the parser reads."""
     return Session(format_, tools, prefix, "keep", None, None, None).read(text)
 
 
-def lane(format_: str) -> Lane:
-    """A lane that has read nothing yet."""
-    return Lane(registry.automaton(format_, lenient=True))
+def new_path(format_: str) -> FastPath:
+    """A fast path that has read nothing yet."""
+    return FastPath(registry.automaton(format_, lenient=True))
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_a_lane_reads_what_the_machine_reads(format_: str) -> None:
+def test_a_fast_path_reads_what_the_parser_reads(format_: str) -> None:
     read = 0
     for case in [case for case in CASES if case.format == format_]:
         prefix, tools = case.options.get("prefix"), case.options.get("tools")
         found = reader.read(case.text, format_, prefix, tools, DEFAULT)
         if found is not None:
-            assert found == by_machine(case.text, format_, tools, prefix), str(case)
+            assert found == by_parser(case.text, format_, tools, prefix), str(case)
             read += 1
     rules = {rule.short for rule in registry.automaton(format_).tables.rules}
-    assert read or "payload" in rules or registry.header(format_).actions  # which only the machine makes
+    assert read or "payload" in rules or registry.header(format_).actions  # which only the parser makes
 
 
-def test_detection_by_lanes_is_what_the_detector_finds() -> None:
+def test_the_fast_path_detects_what_the_detector_does() -> None:
     read = 0
     for case in [case for case in CASES if not case.options.get("prefix")]:
         tools = case.options.get("tools")
-        by_detector = by_machine(case.text, "auto", tools)  # at first a marker tells the lanes nothing
+        by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
         found = detection.read(case.text, tools, DEFAULT)
         if found is not None:
             assert found == by_detector, str(case)
@@ -76,23 +76,23 @@ def test_changed_texts_are_read_alike(format_: str) -> None:
         case = random.choice(own)
         text, tools = change(case.text), case.options.get("tools")
         found = reader.read(text, format_, None, tools, DEFAULT)
-        assert found is None or found == by_machine(text, format_, tools), text
+        assert found is None or found == by_parser(text, format_, tools), text
         found = detection.read(text, tools, DEFAULT)
-        assert found is None or found == by_machine(text, "auto", tools), text
+        assert found is None or found == by_parser(text, "auto", tools), text
 
 
-def test_the_examples_are_read_by_a_lane() -> None:
+def test_the_examples_are_read_by_a_fast_path() -> None:
     read = 0
     for format_ in FORMATS:
         example = registry.header(format_).example
         found = reader.read(example, format_, None, None, DEFAULT)
         read += found is not None
-        assert found is None or found == by_machine(example, format_), format_
+        assert found is None or found == by_parser(example, format_), format_
     assert read >= EXAMPLES
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_the_work_of_a_lane_grows_with_the_text(format_: str) -> None:
+def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
     how = How(format_)
     for unit in ("word ", "<", "a <b> ", "\n\n", "'\"`[{(", registry.header(format_).example):
         less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
@@ -100,22 +100,22 @@ def test_the_work_of_a_lane_grows_with_the_text(format_: str) -> None:
             assert cost(more, how) <= 3 * cost(less, how), unit
 
 
-def test_a_lane_is_made_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "AFTER", 3)
-    made = lane("hermes")
+def test_a_function_is_generated_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MIN_READS", 3)
+    made = new_path("hermes")
     found = [made.read(CALL, None, None, 128) for _ in range(8)]
     assert found[:3] == [None] * 3
-    assert found[-1] == by_machine(CALL, "hermes").segments
-    assert "def lane(" in made.source
+    assert found[-1] == by_parser(CALL, "hermes").segments
+    assert "def read_sound(" in made.source
     source = made.source
     made.read("<think>It is rare.</think>", None, None, 128)
-    assert made.source == source  # one text makes no habit
+    assert made.source == source  # one text is not enough
 
 
-def test_a_lane_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MOST", 4)
-    made = lane("hermes")
-    assert made.read("Hello.", None, None, 128) == by_machine("Hello.", "hermes").segments
+def test_a_function_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_PARTS", 4)
+    made = new_path("hermes")
+    assert made.read("Hello.", None, None, 128) == by_parser("Hello.", "hermes").segments
     assert made.read(f"Hello.\n{CALL}", None, None, 128) is not None
     source = made.source
     assert made.read(f"<think>Mosses?</think>{CALL}{CALL}", None, None, 128) is None
@@ -123,8 +123,8 @@ def test_a_lane_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parse(f"<think>Mosses?</think>{CALL}{CALL}", "hermes").reasoning == "Mosses?"
 
 
-def test_threads_share_a_lane() -> None:
-    made = lane("glm_4_5")
+def test_threads_share_a_fast_path() -> None:
+    made = new_path("glm_4_5")
     texts = [case.text for case in CASES if case.format == "glm_4_5"]
 
     def read(text: str) -> list[Any] | None:
@@ -133,7 +133,7 @@ def test_threads_share_a_lane() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(read, texts * 4))
     for text, segments in zip(texts * 4, found, strict=True):
-        assert segments is None or segments == by_machine(text, "glm_4_5").segments
+        assert segments is None or segments == by_parser(text, "glm_4_5").segments
 
 
 @pytest.mark.parametrize(
@@ -146,17 +146,17 @@ def test_threads_share_a_lane() -> None:
         '<tool_call>\n{"name": "look_up", "arguments": "{}"}\n</tool_call>',
     ],
 )
-def test_what_is_not_sound_is_left_to_the_machine(text: str) -> None:
+def test_what_is_not_sound_is_left_to_the_parser(text: str) -> None:
     tools = [{"name": "look_up", "parameters": {"type": "object"}}]
     assert reader.read(text, "hermes", None, tools, DEFAULT) is None
-    assert parse(text, "hermes", tools=tools) == by_machine(text, "hermes", tools)
+    assert parse(text, "hermes", tools=tools) == by_parser(text, "hermes", tools)
 
 
 def test_places_are_counted_from_the_response_on_where_its_prompt_opened_something() -> None:
     text = "Mosses.</think>\n\nHello."
     found = reader.read(text, "deepseek_r1", None, None, DEFAULT)
     assert found is not None
-    assert found == by_machine(text, "deepseek_r1")
+    assert found == by_parser(text, "deepseek_r1")
     assert [s.span for s in found.segments] == [(0, 7), (17, 23)]
 
 
@@ -170,5 +170,5 @@ def test_places_are_counted_from_the_response_on_where_its_prompt_opened_somethi
     ],
 )
 def test_formats_that_take_turns_are_read_as_the_detector_reads_them(text: str) -> None:
-    by_detector = by_machine(text, "auto")
+    by_detector = by_parser(text, "auto")
     assert detection.read(text, None, DEFAULT) == by_detector
