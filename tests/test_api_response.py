@@ -378,14 +378,14 @@ def test_a_limit_before_there_is_content() -> None:
         response = answer(content, "length", model="big-1", usage=usage)
         message, read = raised(LLMOutputTruncatedError, response)
         tokens = "(tokens: 1,200 prompt, 64 completion, 64 reasoning)"
-        assert message == f"the output of `big-1` was cut off before there was anything to use {tokens}"
+        assert message == f"the output of `big-1` was truncated before it contained anything usable {tokens}"
         error = read.error
         assert isinstance(error, LLMOutputTruncatedError)
         counts = error.prompt_tokens, error.completion_tokens, error.reasoning_tokens
         assert (error.model, *counts) == ("big-1", 1200, 64, 64)
         assert (read.outcome, sorted(codes(read))) == ("truncated", ["token-limit", "truncated"])
     message, _ = raised(LLMOutputTruncatedError, answer(None, "max_tokens"))
-    assert message == "the output was cut off before there was anything to use"
+    assert message == "the output was truncated before it contained anything usable"
     assert raised(LLMOutputTruncatedError, answer("Let me think about", "length"))[1].outcome == "truncated"
 
 
@@ -470,7 +470,7 @@ NOTHING_COMPLETE: list[tuple[str, Any, Any]] = [
 @pytest.mark.parametrize(("text", "value", "unfinished"), NOTHING_COMPLETE)
 def test_nothing_complete(text: str, value: Any, unfinished: Any) -> None:
     message, read = raised(LLMOutputTruncatedError, text)
-    assert message == "the output was cut off before there was anything to use"
+    assert message == "the output was truncated before it contained anything usable"
     assert (read.outcome, read.needs_retry, read.value, read.actions) == ("truncated", True, value, [])
     assert read.unfinished == (() if unfinished is None else (unfinished,))
     assert "truncated" in codes(read)

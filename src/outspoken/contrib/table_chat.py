@@ -1,6 +1,6 @@
-"""Ready-made payloads of a chat about tables: suggestions, and proposals to change a table or its rows.
+"""The payloads of table.that, a chat about tables: suggestions, and proposals to change a table or its rows.
 
-The source is table.that's specification of marker payloads. `tables_registry` has its pages.
+They follow table.that's specification of marker payloads. `tables_registry` defines its pages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SuggestedValue(BaseModel):
 
 
 class SuggestedAction(BaseModel):
-    """A button that does something in the client. Its action must be one of the page's."""
+    """A button for a client action, which must be registered for the page."""
 
     model_config = _MODEL
 
@@ -52,7 +52,7 @@ FilterDisplay = Literal["tab", "dropdown"]
 
 
 class Column(BaseModel):
-    """A column that is added."""
+    """A new column."""
 
     model_config = _MODEL
 
@@ -77,7 +77,7 @@ class Column(BaseModel):
 
 
 class Changes(BaseModel):
-    """What is changed of a column: only these fields."""
+    """The changed fields of a column."""
 
     model_config = _MODEL
 
@@ -137,7 +137,7 @@ ColumnOperation = Annotated[AddColumn | ModifyColumn | RemoveColumn | ReorderCol
 
 
 class SchemaProposal(BaseModel):
-    """A new table, or changes of a table's columns, for the user to accept."""
+    """A new table, or changes to the columns of a table, for the user to accept."""
 
     model_config = _MODEL
 
@@ -159,7 +159,7 @@ class SchemaProposal(BaseModel):
 
 
 def _rules_of_create(proposal: SchemaProposal) -> Iterable[str]:
-    """The rules of a new table that a proposal breaks."""
+    """The rules for new tables that a proposal breaks."""
     others = sorted({one.action for one in proposal.operations if not isinstance(one, AddColumn)})
     if others:
         yield f"a new table takes only `add` operations, not {', '.join([f'`{other}`' for other in others])}"
@@ -216,7 +216,7 @@ RowOperation = Annotated[AddRow | UpdateRow | DeleteRow, Field(discriminator="ac
 
 
 class DataProposal(BaseModel):
-    """Rows that are added, changed and deleted, for the user to accept."""
+    """Rows to add, change and delete, for the user to accept."""
 
     model_config = _MODEL
 
@@ -224,7 +224,7 @@ class DataProposal(BaseModel):
     operations: list[RowOperation] = Field(min_length=1)
 
 
-# what is odd, and not wrong
+# unusual payloads, which are valid
 
 
 def _odd_values(values: list[SuggestedValue], page: Page) -> Iterable[str]:
@@ -258,7 +258,7 @@ def _odd_data(proposal: DataProposal, page: Page) -> Iterable[str]:
 
 
 def _count(data: dict[str, Any]) -> str:
-    """How many operations of each kind; what a model wrote may be anything, and is summed up as it is."""
+    """The number of operations of each kind; `data` may be any JSON."""
     counts: dict[str, int] = {}
     operations: Any = data.get("operations")
     for one in operations if is_list(operations) else []:
@@ -354,9 +354,9 @@ TYPES = (SUGGESTED_VALUES, SUGGESTED_ACTIONS, SCHEMA_PROPOSAL, DATA_PROPOSAL)
 def tables_registry(
     actions: Mapping[str, Mapping[str, str]] | None = None, options: Options | None = None
 ) -> PayloadRegistry:
-    """A registry with these payloads on the pages `tables_list`, `table_edit` and `table_view`.
+    """A registry with these payloads for the pages `tables_list`, `table_edit` and `table_view`.
 
-    `actions` are more client actions, by page, each with what it does; `close_chat` is on all pages.
+    `actions` are additional client actions by page, with their descriptions; `close_chat` is on all pages.
     """
     registry = PayloadRegistry(TYPES, actions={"close_chat": "Close the chat panel"}, options=options)
     for page in ("tables_list", "table_edit", "table_view"):

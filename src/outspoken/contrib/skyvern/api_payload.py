@@ -1,4 +1,4 @@
-"""From the JSON values of a response to the one object that was asked for, without what the text broke off in."""
+"""Evaluates the JSON values of a response: the object that the prompt asks for, without its incomplete parts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 
 Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
 
-#: the prompts that ask for actions, and for nothing that could be an action itself
+#: The prompts that ask for a list of actions, and for no other lists.
 _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
-#: What is said of a response besides what the JSON ladder says.
+#: The messages of the diagnostics beyond those of `read_json`.
 NOTES = {
     **MESSAGES,
     "reasoning": "the reasoning before the answer is no part of the value",
@@ -39,11 +39,11 @@ Span = tuple[int, int]
 Path = tuple[str | int, ...]
 
 
-class End(NamedTuple):
-    """How the last value of a text ends that breaks off.
+class TruncatedValue(NamedTuple):
+    """The last value of a truncated text, split into its complete and incomplete parts.
 
-    `value` is the value without the action or item that is unfinished; None where nothing is left. `in_actions` says
-    that the text breaks off in the object's own list `actions`.
+    `value` is the value without the unfinished action or list item; None if nothing remains. `in_actions` is True if
+    the text ends inside the object's own list `actions`.
     """
 
     value: Any
@@ -54,20 +54,20 @@ class End(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Made(NamedTuple):
-    """An object that was made of a list, and what is to be said of that, as code and message."""
+class ListObject(NamedTuple):
+    """An object made from a list, and the codes and messages of its diagnostics."""
 
     value: dict[str, Any]
-    notes: list[tuple[str, str]]
+    findings: list[tuple[str, str]]
 
 
 def asks_for_actions(prompt_name: str | None) -> bool:
-    """Does a prompt of this name ask for a list of actions?"""
+    """True if the prompt with this name asks for a list of actions."""
     return prompt_name in _ACTION_PROMPTS
 
 
-class Result:
-    """What becomes of the values of a text: the outcome, the value, and what is to be said of it."""
+class Evaluation:
+    """The outcome, value and diagnostics for the JSON values of a text."""
 
     def __init__(
         self, reading: JsonReading, finish_reason: str | None, prompt_name: str | None, force_dict: bool
@@ -75,21 +75,21 @@ class Result:
         self.value: Any = None
         self.unfinished: tuple[Any, ...] = ()
         self.outcome: Outcome = "failed"
-        self.notes: list[PendingDiagnostic] = []
-        #: what the ladder said; `truncated` says it better than `cut-json`
+        self.pending: list[PendingDiagnostic] = []
+        #: the diagnostics of `read_json`, without `cut-json`, which `truncated` replaces
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
         limited, filtered = finish_reason in TOKEN_LIMIT, finish_reason in CONTENT_FILTER
         if reading.values:
-            usable = self._take(reading, prompt_name, force_dict)
+            usable = self._evaluate(reading, prompt_name, force_dict)
         else:
             usable = False
-            self._nothing(limited, filtered)
+            self._without_values(limited, filtered)
         if limited:
             self.report("token-limit", "warning")
         if filtered:
             self.report("content-filter", "warning" if usable else "error")
-        #: a filter is likely to stop the same answer again
+        #: the filter would probably stop a second answer as well
         self.needs_manual = filtered and not usable
         self.needs_retry = not usable and not filtered
         if self.needs_manual:
@@ -98,10 +98,10 @@ class Result:
     def report(self, code: str, severity: Severity, span: Span | None = None, message: str = "", *more: str) -> None:
         """Add a diagnostic, at the end of the text unless there is a span."""
         place = span or (self._end, self._end)
-        self.notes.append(PendingDiagnostic(code, message or NOTES[code], place, severity, None, notes=more))
+        self.pending.append(PendingDiagnostic(code, message or NOTES[code], place, severity, None, notes=more))
 
-    def _nothing(self, limited: bool, filtered: bool) -> None:
-        """There is no value. Why the model was stopped says more than that."""
+    def _without_values(self, limited: bool, filtered: bool) -> None:
+        """Set the outcome of a text without JSON values; the finish reason explains it, if there is one."""
         if limited:
             self.outcome = "truncated"
             self.report("truncated", "error", message=NOTES["cut-early"])
@@ -111,13 +111,13 @@ class Result:
         if not self._end:
             self.kept = []
 
-    def _take(self, reading: JsonReading, prompt_name: str | None, force_dict: bool) -> bool:
-        """Leave out what is unfinished, and make an object of the rest. Returns whether there is something to use."""
-        values, hollow = list(reading.values), False
+    def _evaluate(self, reading: JsonReading, prompt_name: str | None, force_dict: bool) -> bool:
+        """Remove unfinished parts and make an object of the rest. Returns whether the result is usable."""
+        values, in_actions = list(reading.values), False
         cut = reading.status == "truncated"
         if cut:
-            end = finished(reading)
-            hollow = end.in_actions
+            end = split_truncated(reading)
+            in_actions = end.in_actions
             values[-1:] = [] if end.value is None else [end.value]
             self.unfinished = () if end.unfinished is None else (end.unfinished,)
             self.report("truncated", "error", end.span, end.message, *end.notes)
@@ -127,12 +127,12 @@ class Result:
         if force_dict and not is_object(self.value):
             made = to_object(self.value, prompt_name)
             self.value = made.value if made else None
-            for code, message in made.notes if made else ():
+            for code, message in made.findings if made else ():
                 self.report(code, "warning", whole, message)
         missing = force_dict and asks_for_actions(prompt_name) and actions_of(self.value) is None
         if cut:
             self.outcome = "truncated"
-            return not (missing or self.value in (None, {}, []) or (hollow and actions_of(self.value) == []))
+            return not (missing or self.value in (None, {}, []) or (in_actions and actions_of(self.value) == []))
         if force_dict and self.value is None:
             self.report("wrong-type", "error", whole, NOTES["wrong-type"].format(type=type_name(reading.values)))
             return False
@@ -150,20 +150,20 @@ def actions_of(value: Any) -> list[Any] | None:
 
 
 def is_object(value: Any) -> bool:
-    """Is a value a JSON object?"""
+    """True for a JSON object."""
     return isinstance(value, dict)
 
 
 def type_name(values: tuple[Any, ...]) -> str:
-    """What the values of a text are, in Python: several are a list."""
+    """The Python type of the values of a text; several values count as a list."""
     return type(values[0]).__name__ if len(values) == 1 else "list"
 
 
-# -- what the text breaks off in
+# truncated values
 
 
-def finished(reading: JsonReading) -> End:
-    """The last value of a text that breaks off, in what is complete and what is not."""
+def split_truncated(reading: JsonReading) -> TruncatedValue:
+    """The last value of a truncated text, split into its complete and incomplete parts."""
     start = reading.spans[-1][0]
     repairs = [made for made in reading.repairs if made.span[0] >= start]
     ends = [made.path for made in repairs if made.code in ("cut-container", "cut-string")]
@@ -171,16 +171,16 @@ def finished(reading: JsonReading) -> End:
     value, unfinished, depth = _split(reading.values[-1], path, 0)
     last = len(reading.raw.rstrip())
     if unfinished is None:
-        return End(value, None, path[:1] == ("actions",), (last, last), NOTES["truncated"], ())
+        return TruncatedValue(value, None, path[:1] == ("actions",), (last, last), NOTES["truncated"], ())
     begin = _raw_place(_begin(reading.texts[-1], depth), start, repairs)
     what = "an action" if _is_action(unfinished) or path[:1] == ("actions",) else "an item of a list"
     message = f"the text breaks off inside {what}, which was left out"
     notes = (f"read of it: {shown(json.dumps(unfinished, ensure_ascii=False))}",)
-    return End(value, unfinished, path[:1] == ("actions",), (min(begin, last), last), message, notes)
+    return TruncatedValue(value, unfinished, path[:1] == ("actions",), (min(begin, last), last), message, notes)
 
 
 def _split(value: Any, path: Path, depth: int) -> tuple[Any, Any, int]:
-    """A value without the unfinished action or item on the path, that one, and how deep it stands in the value."""
+    """A value without the unfinished action or item on the path; that item; and its depth in the value."""
     if _is_action(value):
         return None, value, depth
     if not path or not isinstance(value, (dict, list)):
@@ -199,7 +199,7 @@ def _split(value: Any, path: Path, depth: int) -> tuple[Any, Any, int]:
 
 
 def _begin(text: str, depth: int) -> int:
-    """Where the last thing at a depth of brackets begins, in sound JSON."""
+    """The offset of the last string or bracket at a depth, in sound JSON."""
     begin, level = 0, 0
     for match in _TOKEN.finditer(text):
         if match[0] in "}]":
@@ -212,7 +212,7 @@ def _begin(text: str, depth: int) -> int:
 
 
 def _raw_place(place: int, start: int, repairs: list[Repair]) -> int:
-    """The place in the text that a place of the JSON that the repairs made of it comes from."""
+    """The offset in the text for an offset in its repaired JSON."""
     place += start
     for made in repairs:
         if made.span[0] >= place:
@@ -221,11 +221,11 @@ def _raw_place(place: int, start: int, repairs: list[Repair]) -> int:
     return place
 
 
-# -- from a list to an object
+# objects from lists
 
 
-def to_object(value: Any, prompt_name: str | None) -> Made | None:
-    """The object that a list stands for; None where there is none in it, or where the value is no list."""
+def to_object(value: Any, prompt_name: str | None) -> ListObject | None:
+    """The object that a list stands for; None for any other value and for a list without objects."""
     items = cast("list[Any]", value if isinstance(value, list) else [])
     objects: list[dict[str, Any]] = [item for item in items if isinstance(item, dict)]
     nested: list[list[Any]] = [item for item in items if isinstance(item, list)]
@@ -234,15 +234,15 @@ def to_object(value: Any, prompt_name: str | None) -> Made | None:
         return None
     if len(actions) == 1 and not any("actions" in item or "action_type" in item for item in objects):
         left = _left_out(len(items) - 2)
-        return Made({**objects[0], "actions": actions[0]}, [("joined-actions", NOTES["joined-actions"]), *left])
+        return ListObject({**objects[0], "actions": actions[0]}, [("joined-actions", NOTES["joined-actions"]), *left])
     if asks_for_actions(prompt_name) and not nested and all(map(_is_action, objects)):
         kept = [item for place, item in enumerate(objects) if not place or not _same(item, objects[place - 1])]
-        said = [("wrapped-actions", NOTES["wrapped-actions"])]
+        findings = [("wrapped-actions", NOTES["wrapped-actions"])]
         if len(kept) < len(objects):
             message = NOTES["repeated-action"].format(count=len(objects) - len(kept))
-            said.append(("repeated-action", message))
-        return Made({"actions": kept}, [*said, *_left_out(len(items) - len(objects))])
-    return Made(objects[0], _left_out(len(items) - 1) or [("unwrapped-object", NOTES["unwrapped-object"])])
+            findings.append(("repeated-action", message))
+        return ListObject({"actions": kept}, [*findings, *_left_out(len(items) - len(objects))])
+    return ListObject(objects[0], _left_out(len(items) - 1) or [("unwrapped-object", NOTES["unwrapped-object"])])
 
 
 def _left_out(count: int) -> list[tuple[str, str]]:
@@ -254,5 +254,5 @@ def _is_action(value: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Are two values the same JSON? `1` and `true` are not, though they are equal in Python."""
+    """True for equal JSON values; `1` and `true` differ, although they are equal in Python."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,4 +1,4 @@
-"""The JSON object that an API's response holds: `parse_api_response`, and `read_api_response`, which raises nothing."""
+"""The JSON object of a chat API's response: `parse_api_response`, and `read_api_response`, which never raises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.settings import Settings
 
-from .api_payload import NOTES, Outcome, Result, actions_of, is_object, type_name
+from .api_payload import NOTES, Evaluation, Outcome, actions_of, is_object, type_name
 
 __all__ = [
     "ApiResponse",
@@ -35,15 +35,15 @@ __all__ = [
 
 _log = logging.getLogger("outspoken")
 
-#: what the log is told of a response that is used all the same
+#: the diagnostics that are logged for a usable response
 _LOGGED = ("truncated", "token-limit", "content-filter", "other-values", "ambiguous-strings")
 _THINK, _THOUGHT, _OPENER = re.compile(r"\s*<(think(?:ing)?)>"), re.compile(r"</think(?:ing)?>"), re.compile(r"[{\[]")
-#: how many keys a message names
+#: the most keys that a message lists
 _MAX_KEYS = 10
 
 
 class ApiResponseError(OutspokenError, ValueError):
-    """A response that does not hold what it was to hold. `response` is what could be read; None if raised without."""
+    """The base of all errors of `parse_api_response`. `response` is what was read, or None."""
 
     def __init__(self, message: str, response: ApiResponse | None = None) -> None:
         self.response = response
@@ -51,11 +51,11 @@ class ApiResponseError(OutspokenError, ValueError):
 
 
 class InvalidLLMResponseFormat(ApiResponseError):
-    """A response without content, or with content in which there is no JSON."""
+    """A response without content or without JSON."""
 
 
 class InvalidLLMResponseType(ApiResponseError):
-    """A response whose JSON is no object. `type_name` is the Python type that it was read as: `list`, `int`, ..."""
+    """A response whose JSON is not an object. `type_name` is its Python type: `list`, `int`, ..."""
 
     def __init__(self, type_name: str, response: ApiResponse | None = None) -> None:
         self.type_name = type_name
@@ -63,7 +63,7 @@ class InvalidLLMResponseType(ApiResponseError):
 
 
 class LLMResponseMissingActionsError(ApiResponseError):
-    """An object that was to have a list `actions`. `keys` are those that it has."""
+    """An object without the required list `actions`. `keys` are the keys that it has."""
 
     def __init__(self, keys: Iterable[str], response: ApiResponse | None = None) -> None:
         self.keys = tuple(keys)
@@ -75,7 +75,7 @@ class LLMResponseMissingActionsError(ApiResponseError):
 
 
 class LLMOutputTruncatedError(ApiResponseError):
-    """A response that was cut off before there was anything to use in it. Unknown numbers of tokens are None."""
+    """A response that was truncated before it contained anything usable. Unknown token counts are None."""
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class LLMOutputTruncatedError(ApiResponseError):
         counts = {"prompt": prompt_tokens, "completion": completion_tokens, "reasoning": reasoning_tokens}
         known = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count is not None)
         tokens = f" (tokens: {known})" if known else ""
-        super().__init__(f"the output{of} was cut off before there was anything to use{tokens}", response)
+        super().__init__(f"the output{of} was truncated before it contained anything usable{tokens}", response)
 
 
 class LLMContentFilteredError(ApiResponseError):
-    """A response that a content filter withheld. The same prompt is likely to meet the same filter."""
+    """A response that a content filter withheld. The same prompt will probably be filtered again."""
 
     def __init__(self, model: str | None = None, response: ApiResponse | None = None) -> None:
         self.model = model
@@ -104,19 +104,18 @@ class LLMContentFilteredError(ApiResponseError):
 
 
 class ApiResponse(BaseModel):
-    """What was read of one response of an API.
+    """The result of reading one response of an API.
 
-    `outcome` is "ok" where the value stands in the response exactly so; "repaired" where repairs were needed, or where
-    an object was made of a list; "truncated" where the response breaks off; "empty" where it has no content;
-    "filtered" where a content filter withheld it; "failed" where it holds no JSON, or not the object asked for.
+    `outcome` is "ok" if the response contains exactly the value; "repaired" after repairs, or if an object was made
+    from a list; "truncated" if the response is incomplete; "empty" without content; "filtered" if a content filter
+    withheld it; and "failed" without JSON or without the required object.
 
-    `value` holds what is complete. `unfinished` is the action or item of a list that the text breaks off in, with the
-    fields that were complete before: it is not in `value`, and must not be run. Strings and objects elsewhere that
-    break off stay in `value`, as far as they came. `found` are all values of the text, with their unfinished parts.
+    `value` is the complete part. `unfinished` is the action or list item in which the text ends, with its complete
+    fields; it is not in `value`, and must not be run. Truncated strings and objects elsewhere stay in `value`. `found`
+    are all values of the text, including unfinished parts.
 
-    `needs_retry` says that there is nothing to go on with and that the model may be asked again, `needs_manual` that
-    there is nothing and asking again is no use. `text` is the content that was read, the prefix included; the spans
-    of `repairs` and `diagnostics` count in it.
+    `needs_retry` is True if nothing is usable and the model may be asked again, `needs_manual` if nothing is usable and
+    asking again is pointless. `text` is the content, including the prefix; `repairs` and `diagnostics` refer to it.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -140,12 +139,12 @@ class ApiResponse(BaseModel):
 
     @cached_property
     def actions(self) -> list[Any]:
-        """The complete items of the list `actions`; none where the value has no such list."""
+        """The complete items of the list `actions`; empty if the value has no such list."""
         return list(actions_of(self.value) or ())
 
     @property
     def error(self) -> ApiResponseError | None:
-        """What `parse_api_response` raises of this response; None where it returns the value."""
+        """The exception that `parse_api_response` raises for this response, or None."""
         if self.needs_manual:
             return LLMContentFilteredError(self.model, self)
         if not self.needs_retry:
@@ -191,28 +190,28 @@ def parse_api_response(
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> Any:
-    """The JSON object that a response holds, damaged or not, in fences and prose, too.
+    """Return the JSON object of a response, repaired if it is damaged, also from code fences and prose.
 
-    `response` is the content as a string, or what a chat API returns, with attributes or as dicts:
-    `.choices[0].message.content` (a string, or a list of parts with text), and, where there are, `.finish_reason` of
-    the choice, `.model` and `.usage`. `add_assistant_prefix` says that the prompt already wrote the opening `{`.
+    `response` is the content as a string, or the response of a chat API, as objects or dicts:
+    `.choices[0].message.content` (a string or a list of parts with text), and optionally `.finish_reason` of the
+    choice, `.model` and `.usage`. Pass `add_assistant_prefix` if the prompt ends with the opening `{`.
 
-    Returns a dict; with `force_dict=False` whatever JSON there is, several values as a list. Of a list an object is
-    made: an object and one list of actions are joined, the list as `actions`; for the prompts `extract-actions` and
-    `decisive-criterion-validate` (`prompt_name`) a list of actions becomes `{"actions": [...]}`; else the first object
-    counts. These two prompts must have a list `actions`.
+    Returns a dict, or any JSON with `force_dict=False` (several values as a list). A list becomes an object: an object
+    and one list of actions are joined, with the list as `actions`; for the prompts `extract-actions` and
+    `decisive-criterion-validate` (`prompt_name`), a list of actions becomes `{"actions": [...]}`; otherwise the first
+    object counts. Responses to these two prompts must have a list `actions`.
 
-    Of a text that breaks off, the complete actions are returned. The log `outspoken` has a warning of that, of values
-    that were left out, and of a value that could be read in another way. `read_api_response` has all that is known of
-    a response, its repairs among it, and so has the `response` of what is raised:
+    For a truncated text, returns the complete actions. The logger `outspoken` gets a warning in this case, for values
+    that were left out, and for ambiguous values. `read_api_response` returns all details, including the repairs, and so
+    does the `response` of the exceptions:
 
-    - `InvalidLLMResponseFormat`: no content, or no JSON in it
-    - `InvalidLLMResponseType`: the JSON holds no object
-    - `LLMResponseMissingActionsError`: no list `actions` where the prompt asks for one
-    - `LLMOutputTruncatedError`: cut off before there was anything to use
-    - `LLMContentFilteredError`: withheld by a content filter
-    - `JsonLimitError`: longer than `settings.max_chars`
-    - `TypeError`: `response` has none of the shapes above; `ValueError`: `repair` is no rung of the ladder
+    - `InvalidLLMResponseFormat`: there is no content, or no JSON in it
+    - `InvalidLLMResponseType`: the JSON contains no object
+    - `LLMResponseMissingActionsError`: the required list `actions` is missing
+    - `LLMOutputTruncatedError`: the response was truncated before it contained anything usable
+    - `LLMContentFilteredError`: a content filter withheld the response
+    - `JsonLimitError`: the content is longer than `settings.max_chars`
+    - `TypeError`: `response` has another shape; `ValueError`: `repair` is not a repair level
     """
     read = read_api_response(
         response,
@@ -231,7 +230,7 @@ def parse_api_response(
 
 
 def require_actions(payload: Mapping[str, Any]) -> list[Any]:
-    """The list `actions` of an object. Raises `LLMResponseMissingActionsError` where there is none."""
+    """The list `actions` of an object. Raises `LLMResponseMissingActionsError` if there is none."""
     actions = actions_of(payload)
     if actions is None:
         raise LLMResponseMissingActionsError(payload)
@@ -247,10 +246,10 @@ def read_api_response(
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> ApiResponse:
-    """All that can be read of a response; its arguments are those of `parse_api_response`.
+    """Read a response, with the arguments of `parse_api_response`, and return all details.
 
-    Never raises because of what the model wrote. Raises `JsonLimitError` for a content that is longer than
-    `settings.max_chars`, `TypeError` for a `response` of no known shape, and `ValueError` for an unknown `repair`.
+    The content never raises, except `JsonLimitError` if it is longer than `settings.max_chars`. Raises `TypeError` for
+    a `response` of an unknown shape and `ValueError` for an unknown `repair`.
     """
     answer = _answer(response)
     content = answer.content or ""
@@ -258,13 +257,13 @@ def read_api_response(
     if add_assistant_prefix and content.strip() and not content.lstrip().startswith("{"):
         text = "{" + content
     thought = _reasoning(text)
-    # blanks keep all places, and what was only thought is not taken for the answer
+    # spaces in place of the reasoning preserve all offsets
     blanks = re.sub(r"[^\n]", " ", text[:thought])
     reading = read_json(blanks + text[thought:], repair=repair, settings=settings)
-    result = Result(reading, answer.finish_reason, prompt_name, force_dict)
+    result = Evaluation(reading, answer.finish_reason, prompt_name, force_dict)
     if thought:
         result.report("left-out", "note", (0, thought), NOTES["reasoning"])
-    notes = [*result.kept, *place_diagnostics(result.notes, text)]
+    notes = [*result.kept, *place_diagnostics(result.pending, text)]
     notes.sort(key=lambda note: note.span[0])
     values: dict[str, Any] = {
         "text": text,
@@ -288,7 +287,7 @@ def read_api_response(
 
 
 def _reasoning(text: str) -> int:
-    """Where the reasoning ends that stands before the answer; its opening tag may have been the prompt's."""
+    """The end of the reasoning before the answer; the prompt may have written its opening tag."""
     if opened := _THINK.match(text):
         end = text.find(f"</{opened[1]}>", opened.end())
         return end + len(opened[1]) + 3 if end >= 0 else len(text)
@@ -299,7 +298,7 @@ def _reasoning(text: str) -> int:
 
 
 class _Answer(NamedTuple):
-    """What an API says of a response."""
+    """The parts of an API response that matter here."""
 
     content: str | None
     finish_reason: str | None = None
@@ -310,7 +309,7 @@ class _Answer(NamedTuple):
 
 
 def _answer(response: Any) -> _Answer:
-    """The parts of a response that matter here. Raises TypeError for what is none."""
+    """The parts of a response. Raises TypeError for an unknown shape."""
     if response is None or isinstance(response, str):
         return _Answer(response)
     try:
@@ -335,14 +334,14 @@ def _answer(response: Any) -> _Answer:
 
 
 def _get(source: Any, name: str) -> Any:
-    """A member of a dict, or an attribute of anything else; None where there is none."""
+    """An item of a mapping or an attribute of any other object, or None."""
     if isinstance(source, Mapping):
         return cast("Mapping[str, Any]", source).get(name)
     return getattr(source, name, None)
 
 
 def _text_of(content: Any) -> str | None:
-    """The text of a message's content; parts that are no text (images, reasoning) are passed over."""
+    """The text of a message's content, without parts of other types (images, reasoning)."""
     if content is None or isinstance(content, str):
         return content
     if not isinstance(content, (list, tuple)):
