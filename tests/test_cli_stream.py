@@ -129,7 +129,7 @@ def test_it_is_live() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--upstream", "mosses"], "`mosses` is no URL of a server"),
+        (["--upstream", "mosses"], "`mosses` is not a server's URL"),
         (["--upstream", "http://x", "--format", "mosses"], "mosses"),
         (["--upstream", "http://x", "--max-body", "0"], "`max_body` is 0; expected more than 0"),
         ([], "--upstream"),

@@ -260,5 +260,5 @@ def test_two_hundred_streams_at_once() -> None:
 def test_upstream_that_is_none(upstream: str) -> None:
     from outspoken.serving.settings import ServeError, ServeSettings
 
-    with pytest.raises(ServeError, match="is no URL"):
+    with pytest.raises(ServeError, match="is not a server's URL"):
         ServeSettings(upstream)

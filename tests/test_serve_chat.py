@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.serving.http_errors import Refusal
-from outspoken.serving.rewriter import ChatStream, Telling
+from outspoken.serving.http_errors import HttpError
+from outspoken.serving.rewriter import CompletionRewriter, StreamRewriter
 from outspoken.serving.settings import ServeSettings
 from tests.serving import chunk, completion, event, written
 
@@ -22,9 +22,9 @@ TEXT = """<think>Hm.</think>Über Moose.
 BODY = b"".join(written(TEXT, 40))
 
 
-def telling(**settings: Any) -> Telling:
+def rewriter(**settings: Any) -> CompletionRewriter:
     given: dict[str, Any] = {"upstream": "http://upstream", "format": "hermes", **settings}
-    return Telling(ServeSettings(**given), {})
+    return CompletionRewriter(ServeSettings(**given), {})
 
 
 def joined(parts: list[Any]) -> tuple[Any, ...]:
@@ -48,12 +48,12 @@ WHOLE = ("Über Moose.", "Hm.", "find", '{"title": "Das \\"Moos\\""}', ["tool_ca
 
 def test_split_at_every_byte() -> None:
     for place in range(len(BODY)):
-        stream = ChatStream(telling())
+        stream = StreamRewriter(rewriter())
         assert joined(stream.feed(BODY[:place]) + stream.feed(BODY[place:]) + stream.close()) == WHOLE
 
 
 def test_byte_by_byte() -> None:
-    stream = ChatStream(telling())
+    stream = StreamRewriter(rewriter())
     parts = [part for place in range(len(BODY)) for part in stream.feed(BODY[place : place + 1])]
     assert joined(parts + stream.close()) == WHOLE
 
@@ -62,12 +62,12 @@ def test_cut_at_every_byte_never_looks_finished() -> None:
     """Unless all was said but the `[DONE]`."""
     ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
     for place in range(ends):
-        stream = ChatStream(telling())
+        stream = StreamRewriter(rewriter())
         parts = stream.feed(BODY[:place])
         try:
             parts += stream.close()
-        except Refusal as refusal:
-            parts += stream.leave(refusal)
+        except HttpError as error:
+            parts += stream.abort(error)
             assert "error" in parts.pop()
         else:
             assert place >= ends - 1
@@ -76,7 +76,7 @@ def test_cut_at_every_byte_never_looks_finished() -> None:
 
 
 def test_a_whole_completion_in_place_of_a_stream() -> None:
-    stream = ChatStream(telling())
+    stream = StreamRewriter(rewriter())
     parts = stream.feed(json.dumps(completion({"content": TEXT})).encode())
     assert joined(parts + stream.close()) == WHOLE
 
@@ -91,12 +91,12 @@ JSON = st.recursive(
 
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4), max_size=4), st.booleans())
 def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> None:
-    stream = ChatStream(telling())
+    stream = StreamRewriter(rewriter())
     body = event(chunk({"content": "A"})) * begun + b"".join([event(value) for value in values])
     try:
         parts = stream.feed(body) + stream.close()
-    except Refusal as refusal:
-        parts = [*stream.leave(refusal), {}]
+    except HttpError as error:
+        parts = [*stream.abort(error), {}]
     for part in parts:
         json.dumps(part)
 
@@ -104,15 +104,15 @@ def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> No
 @given(JSON)
 def test_whatever_is_answered_is_told_or_refused(value: Any) -> None:
     body = cast("dict[str, Any]", value) if isinstance(value, dict) else {"choices": value}
-    with suppress(Refusal):
-        json.dumps(telling().whole(body))
+    with suppress(HttpError):
+        json.dumps(rewriter().rewrite(body))
 
 
 @pytest.mark.parametrize(
     "choices", [5, "a", {"a": 1}, [1], ["a"], [None], [{"index": "x"}], [{"delta": 3}], [{"index": []}]]
 )
 def test_choices_that_are_none(choices: Any) -> None:
-    with pytest.raises(Refusal):
-        ChatStream(telling()).feed(event({"id": "x", "choices": choices}))
-    with pytest.raises(Refusal):
-        telling().whole({"choices": choices})
+    with pytest.raises(HttpError):
+        StreamRewriter(rewriter()).feed(event({"id": "x", "choices": choices}))
+    with pytest.raises(HttpError):
+        rewriter().rewrite({"choices": choices})

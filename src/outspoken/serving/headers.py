@@ -1,4 +1,4 @@
-"""Which headers go through: all but those that are about one connection, and those that the body changes."""
+"""Selects the headers to forward: all but those of one connection, and those that a rewritten body invalidates."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 Headers = list[tuple[bytes, bytes]]
 
-#: RFC 9110, section 7.6.1, and the older ones that proxies drop as well.
-_HOP = frozenset(
+#: The headers of one connection: RFC 9110, section 7.6.1, and older ones.
+_HOP_BY_HOP = frozenset(
     {
         b"connection",
         b"keep-alive",
@@ -21,25 +21,25 @@ _HOP = frozenset(
         b"upgrade",
     }
 )
-#: What the HTTP client says itself. A compressed stream would be held back until a block of it is full.
-_OWN = frozenset({b"host", b"content-length", b"accept-encoding", b"expect"})
-#: What is true of the upstream's bytes only, and what the server says itself.
-_BODY = frozenset({b"content-length", b"content-encoding", b"date", b"server"})
+#: Request headers that the HTTP client sets. Compression is off, since it delays a stream until a block is full.
+_CLIENT_HEADERS = frozenset({b"host", b"content-length", b"accept-encoding", b"expect"})
+#: Response headers about the upstream's bytes, and those that our server sets.
+_BODY_HEADERS = frozenset({b"content-length", b"content-encoding", b"date", b"server"})
 
 
 def to_upstream(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers of a request, for the upstream."""
-    return [*_through(headers, _OWN), (b"accept-encoding", b"identity")]
+    """Return the headers of a request for the upstream."""
+    return [*_forward(headers, _CLIENT_HEADERS), (b"accept-encoding", b"identity")]
 
 
 def to_client(headers: Iterable[tuple[bytes, bytes]], content_type: bytes | None = None) -> Headers:
-    """The headers of the upstream's response, for the client; `content_type` is of another body."""
+    """Return the headers of a response for the client. With `content_type`, its body was replaced."""
     if content_type is None:
-        return _through(headers, _BODY)
-    return [*_through(headers, _BODY | {b"content-type"}), (b"content-type", content_type)]
+        return _forward(headers, _BODY_HEADERS)
+    return [*_forward(headers, _BODY_HEADERS | {b"content-type"}), (b"content-type", content_type)]
 
 
-def _through(headers: Iterable[tuple[bytes, bytes]], without: frozenset[bytes]) -> Headers:
+def _forward(headers: Iterable[tuple[bytes, bytes]], without: frozenset[bytes]) -> Headers:
     found = [(name.lower(), value) for name, value in headers]
     named = {token.strip().lower() for name, value in found if name == b"connection" for token in value.split(b",")}
-    return [(name, value) for name, value in found if name not in _HOP | without | named]
+    return [(name, value) for name, value in found if name not in _HOP_BY_HOP | without | named]

@@ -1,6 +1,6 @@
-"""Chat completions of an upstream, told again with the calls and the reasoning that stand in their text.
+"""Rewrites the chat completions of an upstream: calls and reasoning in their text get fields of their own.
 
-Nothing here knows of a network: bytes or objects go in, objects come out.
+It uses no network: bytes or objects in, objects out.
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings
 
-from .http_errors import Refusal
+from .http_errors import HttpError, bad_upstream_response
 from .settings import ServeSettings
 
-#: What a message or delta has that is read, and written anew; all else goes through as it is.
-_READ = frozenset(
+#: The fields of a message or delta that are rewritten; all others pass through.
+_MESSAGE_FIELDS = frozenset(
     {"role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking"}
 )
-#: What is read of a choice; and of a response.
-_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
-_FRAME = frozenset({"id", "object", "created", "model", "choices"})
-#: The fields in which upstreams send reasoning apart from the text.
-_NATIVE = ("reasoning_content", "reasoning")
+#: The same of a choice, and of a chunk.
+_CHOICE_FIELDS = frozenset({"index", "delta", "message", "finish_reason"})
+_CHUNK_FIELDS = frozenset({"id", "object", "created", "model", "choices"})
+#: The fields in which upstreams send reasoning.
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+#: How many bytes of the end of a stream are kept to find `[DONE]`.
+_TAIL_LENGTH = 32
 
 
-def tools_of(request: dict[str, Any]) -> Tools | None:
-    """The tools of a request, as far as they are functions; others are the upstream's own business."""
+def _read_tools(request: dict[str, Any]) -> Tools | None:
+    """Return the functions among the tools of a request; the upstream runs all others."""
     listed: Any = request.get("tools")
     found: list[Any] = []
     for tool in cast("list[Any]", listed) if isinstance(listed, list) else []:
@@ -45,72 +47,75 @@ def tools_of(request: dict[str, Any]) -> Tools | None:
     return Tools.of(found) if found else None
 
 
-def choices_of(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
-    """The choices of a completion or chunk, each with its index. Raises Refusal for what are none."""
+def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the choices of a completion or chunk, each with its index. Raises HttpError if they are malformed."""
     listed: Any = body.get("choices")
     found: list[tuple[int, dict[str, Any]]] = []
-    for choice in cast("list[Any]", listed) if isinstance(listed, list) else [None]:
-        known = cast("dict[str, Any]", choice) if isinstance(choice, dict) else {"index": "none"}
-        index: Any = known.get("index")
-        if not isinstance(index, int | None) or not isinstance(known.get("delta"), dict | None):
-            raise Refusal(502, "the upstream's answer has `choices` that are none", "bad_upstream_response")
-        found.append((index or 0, known))
+    for item in cast("list[Any]", listed) if isinstance(listed, list) else [None]:
+        choice = cast("dict[str, Any]", item) if isinstance(item, dict) else {"index": "none"}
+        index: Any = choice.get("index")
+        if not isinstance(index, int | None) or not isinstance(choice.get("delta"), dict | None):
+            raise bad_upstream_response("answer has malformed `choices`")
+        found.append((index or 0, choice))
     return found
 
 
-class Telling:
-    """How responses are told: what the proxy and the request say of it."""
+class CompletionRewriter:
+    """Rewrites whole completions, with the settings of the proxy and the tools of a request."""
 
     def __init__(self, settings: ServeSettings, request: dict[str, Any]) -> None:
         self.settings = settings
-        self.format = settings.format
-        self.tools = tools_of(request)
-        self.limits = Settings(max_chars=settings.max_chars)
+        self.tools = _read_tools(request)
+        self.parser_settings = Settings(max_chars=settings.max_chars)
 
-    def whole(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A whole completion. Raises Refusal for what is none."""
+    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite a completion. Raises HttpError if it is malformed."""
         if "error" in body and "choices" not in body:
             return body
         try:
-            return body | {"choices": [self._choice(body, index, choice) for index, choice in choices_of(body)]}
+            choices = [self._rewrite_choice(body, index, choice) for index, choice in _read_choices(body)]
         except OutspokenError as error:
-            raise Refusal(502, f"the upstream's answer cannot be read: {error}", "bad_upstream_response") from error
+            raise bad_upstream_response(f"answer cannot be read: {error}") from error
+        return body | {"choices": choices}
 
-    def _choice(self, body: dict[str, Any], index: int, choice: dict[str, Any]) -> Any:
+    def _rewrite_choice(self, body: dict[str, Any], index: int, choice: dict[str, Any]) -> Any:
         message: Any = choice.get("message")
         if not isinstance(message, dict):
-            raise Refusal(502, "a choice of the upstream's answer has no `message`", "bad_upstream_response")
+            raise bad_upstream_response("answer has a choice without `message`")
         message = cast("dict[str, Any]", message)
-        read = {key: value for key, value in message.items() if key != EXTENSION}  # which goes through
+        read = {key: value for key, value in message.items() if key != EXTENSION}  # passes through
         single = body | {"choices": [{**choice, "index": 0, "message": read}]}
-        reply = parse_response(single, "openai", self.format, tools=self.tools, settings=self.limits)
-        told = to_openai(
+        settings = self.settings
+        reply = parse_response(single, "openai", settings.format, tools=self.tools, settings=self.parser_settings)
+        completion = to_openai(
             reply,
             id=str(body.get("id")),
             index=index,
-            reasoning_field=self.field(message),
-            action_tool=self.settings.action_tool,
+            reasoning_field=self.reasoning_field(message),
+            action_tool=settings.action_tool,
         )
-        if "error" in told:
+        if "error" in completion:
             return choice
-        (new,) = told["choices"]
-        kept = {key: value for key, value in message.items() if key not in _READ}
+        (new,) = completion["choices"]
+        kept = {key: value for key, value in message.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
 
-    def field(self, message: dict[str, Any]) -> str:
-        """Where reasoning goes: where the upstream has it itself, if it has."""
-        return next((key for key in _NATIVE if message.get(key)), self.settings.reasoning_field)
+    def reasoning_field(self, message: dict[str, Any]) -> str:
+        """Return the field for reasoning: the upstream's own, or that of the settings."""
+        return next((key for key in _REASONING_FIELDS if message.get(key)), self.settings.reasoning_field)
 
 
-class _Choice:
-    """One choice of a stream: what reads it, and what tells it."""
+class _ChoiceRewriter:
+    """Rewrites one choice of a stream; `chunk` is the first with it."""
 
-    def __init__(self, telling: Telling, index: int, chunk: dict[str, Any]) -> None:
-        settings = telling.settings
-        self._telling = telling
-        self.stream = ProviderStream("openai", telling.format, tools=telling.tools, settings=telling.limits)
+    def __init__(self, rewriter: CompletionRewriter, index: int, chunk: dict[str, Any]) -> None:
+        settings = rewriter.settings
+        self._rewriter = rewriter
+        self._stream = ProviderStream(
+            "openai", settings.format, tools=rewriter.tools, settings=rewriter.parser_settings
+        )
         created = chunk.get("created")
-        self.exporter = ChatCompletionsExporter(
+        self._exporter = ChatCompletionsExporter(
             id=str(chunk.get("id") or "") or None,
             model=str(chunk.get("model") or "") or None,
             created=created if isinstance(created, int) else None,
@@ -122,73 +127,79 @@ class _Choice:
         self.finished = False
 
     def feed(self, chunk: dict[str, Any], choice: dict[str, Any]) -> list[Part]:
-        """The chunks that a choice of a chunk comes to, with what else it has."""
+        """Rewrite the choice of a chunk. Its other fields are in the first chunk that is returned."""
         delta = cast("dict[str, Any]", choice.get("delta") or {})
-        if any(delta.get(key) for key in _NATIVE):
-            self.exporter.reasoning_field = self._telling.field(delta)
+        if any(delta.get(key) for key in _REASONING_FIELDS):
+            self._exporter.reasoning_field = self._rewriter.reasoning_field(delta)
         parts: list[Part] = []
-        read = {key: value for key, value in delta.items() if key != EXTENSION}  # which goes through
-        for event in self.stream.feed(chunk | {"choices": [{**choice, "index": 0, "delta": read}], "usage": None}):
+        read = {key: value for key, value in delta.items() if key != EXTENSION}  # passes through
+        for event in self._stream.feed(chunk | {"choices": [{**choice, "index": 0, "delta": read}], "usage": None}):
             self.finished = self.finished or isinstance(event, Finished)
             if not isinstance(event, Failed):
-                parts += self.exporter.feed(event)
-        more = {key: value for key, value in choice.items() if key not in _CHOICE and value is not None}
-        kept = {key: value for key, value in delta.items() if key not in _READ and value is not None}
-        if more or kept:
-            parts = parts or [self.exporter.empty_chunk()]
+                parts += self._exporter.feed(event)
+        kept_choice = {key: value for key, value in choice.items() if key not in _CHOICE_FIELDS and value is not None}
+        kept_delta = {key: value for key, value in delta.items() if key not in _MESSAGE_FIELDS and value is not None}
+        if kept_choice or kept_delta:
+            parts = parts or [self._exporter.empty_chunk()]
             first = parts[0]["choices"][0]
-            first |= more
-            first["delta"] |= kept
+            first |= kept_choice
+            first["delta"] |= kept_delta
         return parts
 
     def close(self) -> list[Part]:
-        """The last chunks: the choice has ended."""
-        return [part for event in self.stream.close() for part in self.exporter.feed(event)]
+        """Return the last chunks of a choice that has ended."""
+        return [part for event in self._stream.close() for part in self._exporter.feed(event)]
 
-    def leave(self) -> list[Part]:
-        """The same where nobody says that it has ended: what is unfinished, and no reason."""
-        parts = [part for event in self.stream.close() if not self.finished for part in self.exporter.feed(event)]
-        return [part for part in parts if "error" not in part and not part["choices"][0]["finish_reason"]]
+    def abort(self) -> list[Part]:
+        """Return the last chunks of a choice that breaks off: incomplete calls, and no finish reason."""
+        if self.finished:
+            self._stream.close()
+            return []
+        return [part for part in self.close() if "error" not in part and not part["choices"][0]["finish_reason"]]
 
 
-class ChatStream:
-    """Takes the bytes of a streamed completion, and gives the chunks to send instead."""
+class StreamRewriter:
+    """Rewrites a streamed completion: the upstream's bytes in, chunks out."""
 
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
-        self._framer = Framer(telling.settings.max_chars)
-        self._choices: dict[int, _Choice] = {}
+    def __init__(self, rewriter: CompletionRewriter) -> None:
+        self._rewriter = rewriter
+        self._framer = Framer(rewriter.settings.max_chars)
+        self._choices: dict[int, _ChoiceRewriter] = {}
         self._tail = b""
-        self._any = False
-        #: an error was told: nothing may come after it
+        #: an error was sent, which ends the stream
         self.failed = False
 
     def feed(self, piece: bytes) -> list[Part]:
-        """The chunks that a piece of the body completes. Raises Refusal for what is no stream of completions."""
-        self._tail = (self._tail + piece)[-32:]
+        """Return the chunks that a piece of the body completes. Raises HttpError if it is no stream of completions."""
+        self._tail = (self._tail + piece)[-_TAIL_LENGTH:]
         try:
-            return [part for _, value in self._framer.feed(piece) for part in self._value(value)]
+            return [part for _, value in self._framer.feed(piece) for part in self._rewrite(value)]
         except OutspokenError as error:
-            raise Refusal(502, f"the upstream's stream cannot be read: {error}", "bad_upstream_response") from error
+            raise bad_upstream_response(f"stream cannot be read: {error}") from error
 
     def close(self) -> list[Part]:
-        """The upstream has ended. Raises Refusal where it breaks off in the middle."""
-        values, left = self._framer.close()
-        parts = [part for _, value in values for part in self._value(value)]
+        """Return the last chunks. Raises HttpError if the upstream broke off."""
+        values, rest = self._framer.close()
+        parts = [part for _, value in values for part in self._rewrite(value)]
         if self.failed:
             return parts
-        if b"[DONE]" not in self._tail and not (self._choices and all(c.finished for c in self._choices.values())):
-            raise Refusal(502, f"the upstream broke off{f' inside {left[:40]!r}' if left else ''}", "upstream_cut_off")
-        return parts + list(self._end())
+        if b"[DONE]" not in self._tail and not self._all_finished():
+            raise HttpError(
+                502, f"the upstream broke off{f' inside {rest[:40]!r}' if rest else ''}", "upstream_cut_off"
+            )
+        return parts + list(self._close_choices())
 
-    def leave(self, refusal: Refusal) -> list[Part]:
-        """The last chunks of a stream that breaks off: what is unfinished, and the error."""
+    def abort(self, error: HttpError) -> list[Part]:
+        """Return the last chunks of a stream that breaks off: incomplete calls, and the error."""
         if self.failed:
             return []
         self.failed = True
-        return [part for choice in self._choices.values() for part in choice.leave()] + [refusal.body]
+        return [part for choice in self._choices.values() for part in choice.abort()] + [error.body]
 
-    def _end(self) -> Iterator[Part]:
+    def _all_finished(self) -> bool:
+        return bool(self._choices) and all(choice.finished for choice in self._choices.values())
+
+    def _close_choices(self) -> Iterator[Part]:
         for choice in self._choices.values():
             for part in choice.close():
                 yield part
@@ -196,26 +207,25 @@ class ChatStream:
             if self.failed:
                 return
 
-    def _value(self, value: Any) -> Iterator[Part]:
+    def _rewrite(self, value: Any) -> Iterator[Part]:
+        """Rewrite a chunk, or an error. A chunk without choices, such as one with the usage, comes after their end."""
         if self.failed:
             return
         if not isinstance(value, dict):
-            raise Refusal(502, "the upstream's stream has an event that is no object", "bad_upstream_response")
+            raise bad_upstream_response("stream has an event that is not an object")
         chunk = cast("dict[str, Any]", value)
         if chunk.get("error"):
             for choice in self._choices.values():
-                yield from choice.leave()
+                yield from choice.abort()
             self.failed = True
             yield {"error": chunk["error"]}
-            return
-        beside = {key: found for key, found in chunk.items() if key not in _FRAME and found is not None}
-        choices = choices_of(chunk) if chunk.get("choices") else []
-        if choices:
-            for index, choice in choices:
+        elif chunk.get("choices"):
+            kept = {key: found for key, found in chunk.items() if key not in _CHUNK_FIELDS and found is not None}
+            for index, choice in _read_choices(chunk):
                 if index not in self._choices:
-                    self._choices[index] = _Choice(self._telling, index, chunk)
-                yield from [part | beside for part in self._choices[index].feed(chunk, choice)]
-            return
-        if self._choices and all(choice.finished for choice in self._choices.values()):
-            yield from self._end()
-        yield chunk
+                    self._choices[index] = _ChoiceRewriter(self._rewriter, index, chunk)
+                yield from [part | kept for part in self._choices[index].feed(chunk, choice)]
+        else:
+            if self._all_finished():
+                yield from self._close_choices()
+            yield chunk

@@ -1,17 +1,12 @@
-"""Starts the proxy. Imports what it needs only then, so that nobody else has to have it."""
+"""Starts the proxy. The packages of the extra `serve` are imported only here, when it starts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .settings import ServeError
-
-if TYPE_CHECKING:
-    from .settings import ServeSettings
+from .settings import ServeError, ServeSettings
 
 
 def run(settings: ServeSettings, host: str, port: int) -> None:
-    """Serve until the process is told to end. Raises ServeError where the extra `serve` is missing."""
+    """Serve until the process is asked to stop. Raises ServeError if the extra `serve` is not installed."""
     try:
         import uvicorn
 

@@ -1,4 +1,4 @@
-"""What the proxy is told: where the upstream is, how its text is read, and what it may cost."""
+"""The settings of the proxy: the upstream, the format of its text, and limits."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from outspoken.results.errors import OutspokenError
 
 
 class ServeError(OutspokenError, ValueError):
-    """The proxy cannot be started as it was told."""
+    """The proxy cannot start with these settings."""
 
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """How the proxy serves.
+    """The settings of the proxy.
 
-    `upstream` is a base URL as OpenAI's clients take it; where it has no path, `/v1` is meant. `format` is a format's
-    name, or "auto". Times are in seconds: to connect, between two pieces of a response, and for a whole one.
-    `max_body` is in bytes of a request, `max_chars` in characters of a response; of requests beyond `max_concurrent`,
-    each is told to come again. `reasoning_field` is where reasoning goes that was found in the text, and `action_tool`
-    the tool that GUI actions are calls of.
+    `upstream` is a base URL as OpenAI's clients take it; without a path, it means `/v1`. `format` is the name of a
+    format, or "auto". Times are in seconds: to connect, between two pieces of a response, and for a whole response.
+    `max_body` is in bytes of a request, `max_chars` in characters of a response. More than `max_concurrent` requests
+    are rejected and may be tried again. `reasoning_field` is the field for reasoning from the text. With `action_tool`,
+    GUI actions are calls of the tool of that name.
 
-    Raises ServeError, and UnknownFormatError.
+    Raises ServeError for invalid values, and UnknownFormatError.
     """
 
     upstream: str
@@ -40,7 +40,7 @@ class ServeSettings:
     def __post_init__(self) -> None:
         parts = urlsplit(self.upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ServeError(f"`{self.upstream}` is no URL of a server; expected http://host:port or https://host")
+            raise ServeError(f"`{self.upstream}` is not a server's URL; expected http://host:port or https://host")
         if self.format != "auto":
             resolve(self.format)
         for name in ("connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent"):
@@ -49,6 +49,6 @@ class ServeSettings:
 
     @property
     def base(self) -> str:
-        """The base URL, without a slash at its end."""
+        """The base URL without a trailing slash."""
         base = self.upstream.rstrip("/")
         return base if urlsplit(base).path else f"{base}/v1"
