@@ -79,6 +79,10 @@ def test_changed_texts_are_read_alike(format_: str) -> None:
         assert found is None or found == by_parser(text, format_, tools), text
         found = detection.read(text, tools, DEFAULT)
         assert found is None or found == by_parser(text, "auto", tools), text
+    for case in own[::3]:
+        beginning, tools = case.text[: random.randrange(len(case.text) + 1)], case.options.get("tools")
+        found = reader.read(beginning, format_, None, tools, DEFAULT)
+        assert found is None or found == by_parser(beginning, format_, tools), beginning
 
 
 def test_the_examples_are_read_by_a_fast_path() -> None:

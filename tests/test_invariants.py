@@ -40,6 +40,7 @@ from tools.fuzz.invariants import (
     check_reply,
     check_written,
     pieces,
+    without_fast_paths,
 )
 from tools.fuzz.violation import Broken
 
@@ -80,6 +81,7 @@ def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) 
 @every_case
 def test_every_split_in_two(case: Case) -> None:
     whole, text = case.parse(), case.text
+    assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)
     for at in places if len(text) <= 100 else some(places, case, 0.5):
         assert how(case).stream((text[:at], text[at:]))[1] == whole, at
@@ -136,9 +138,11 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 
 @every_case
 def test_every_beginning(case: Case) -> None:
+    """What the generated fast path reads of beginnings is compared with this in `test_fast_path`."""
     calls = case.parse().tool_calls
     for at in some(range(len(case.text)), case, 0.25):
-        reply = case.parse(case.text[:at])
+        with without_fast_paths():
+            reply = case.parse(case.text[:at])
         check_reply(reply)
         # what was repaired may be known to be complete only by what stands behind it
         complete = [call for call in calls if call.span[1] <= at and call.status == "ok"]
@@ -155,13 +159,6 @@ def test_no_call_is_finished_before_its_end(case: Case) -> None:
 
 
 # the reply itself
-
-
-@every_case
-def test_reply(case: Case) -> None:
-    reply = case.parse()
-    assert reply.raw == case.text
-    assert reply.format == case.format
 
 
 def test_reply_has_a_schema() -> None:
@@ -223,7 +220,7 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 # texts that are meant to do harm
 
 #: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
-SIZE, LESS = 20_000, 4_000
+SIZE, LESS = 20_000, 2_000
 REPEATED = [
     *'"\\{[(<`:=| \n',
     "```",
@@ -253,7 +250,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_hostile_texts(format_: str) -> None:
-    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.3)
+    long = range(len(REPEATED)) if format_ == "auto" else some(range(len(REPEATED)), format_, 0.2)
     for number, unit in enumerate(REPEATED):
         size = SIZE if number in long else LESS
         text = (unit * (size // len(unit) + 1))[:size]
