@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
 from outspoken.json.partial_string import PartialString
-from outspoken.results.actions.union import PROVENANCE, BaseAction, ElementRef, TypeText, UnknownAction
+from outspoken.results.actions.union import PROVENANCE, Action, BaseAction, ElementRef, TypeText, UnknownAction
 from outspoken.results.construct import construct
 from outspoken.results.geometry import Point, Screen, Space
 from outspoken.results.settings import DEFAULT, Settings
@@ -37,7 +37,7 @@ _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_ele
 class DecodedAction(NamedTuple):
     """An action; what is wrong with it ("" for nothing) and in which argument; and the arguments that were clamped."""
 
-    action: Any
+    action: Action
     problem: str = ""
     argument: str = ""
     clamped: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any])
     return build_action(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
 
 
-def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: PartialString | None) -> Any:
+def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: PartialString | None) -> Action:
     """The action for one that is truncated: the text to type as far as it came, or the arguments that are known."""
     if typed is None:
         return build_action(UnknownAction, {**common, "extra": _as_data(arguments)})

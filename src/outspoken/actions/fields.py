@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
+from operator import neg
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 
@@ -63,15 +64,11 @@ class Conversion(NamedTuple):
     write: Callable[[Any], Any]
 
 
-def _negative(value: Any) -> Any:
-    return -value
-
-
-def _from_milliseconds(value: Any) -> Any:
+def _from_milliseconds(value: float) -> float:
     return value / 1000
 
 
-def _to_milliseconds(value: Any) -> Any:
+def _to_milliseconds(value: float) -> float:
     return value * 1000
 
 
@@ -89,8 +86,8 @@ def _to_list(value: Any) -> list[Any]:
 
 #: The conversions that a mapping may append to a source after a colon. `submit` is separate: it sets two fields.
 CONVERSIONS: dict[str, Conversion] = {
-    "up": Conversion(_negative, _negative),
-    "left": Conversion(_negative, _negative),
+    "up": Conversion(neg, neg),
+    "left": Conversion(neg, neg),
     "ms": Conversion(_from_milliseconds, _to_milliseconds),
     "space": Conversion(_identity, " ".join),
     "plus": Conversion(_identity, "+".join),

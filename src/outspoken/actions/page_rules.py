@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from outspoken.grammar.header import Header
-from outspoken.results.actions.union import BaseAction
+from outspoken.results.actions.union import Action, BaseAction
 from outspoken.results.diagnostics import Severity
 from outspoken.results.settings import Settings
 
@@ -43,7 +43,7 @@ class PageChecker:
         self._given = dict(given)
         self._rules = _rules(tuple(header.checks.items()))
 
-    def check(self, action: Any) -> tuple[Any, list[Finding]]:
+    def check(self, action: Action) -> tuple[Action, list[Finding]]:
         """The action, with the page's data of its elements and changed if it does not fit; and the findings."""
         findings: list[Finding] = []
         action, element = self._resolved(action, findings)
@@ -52,7 +52,7 @@ class PageChecker:
                 action = self._changed(rule, action, element, findings)
         return action, findings
 
-    def _resolved(self, action: Any, findings: list[Finding]) -> tuple[Any, PageElement | None]:
+    def _resolved(self, action: Action, findings: list[Finding]) -> tuple[Action, PageElement | None]:
         """The action with the page's data of its elements, and the element that is its target."""
         target: PageElement | None = None
         for field in ("element", "start_element", "end_element"):
@@ -73,7 +73,9 @@ class PageChecker:
             action = action.model_copy(update=change)
         return action, target
 
-    def _changed(self, rule: MappingRule, action: Any, element: PageElement | None, findings: list[Finding]) -> Any:
+    def _changed(
+        self, rule: MappingRule, action: Action, element: PageElement | None, findings: list[Finding]
+    ) -> Action:
         """The action that a rule makes of an action; adds what changed to the findings."""
         fields = dict(set_fields(action))
         kept = {key: getattr(action, key) for key in BaseAction.model_fields}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
@@ -161,9 +161,9 @@ def first_registered(checker: PayloadChecker, payloads: list[Payload]) -> Span |
     return min(found)[1] if found else None
 
 
-def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[Any]:
+def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[Segment]:
     """The segments of a reply: the selected payloads, and the text of the message with adjacent texts merged."""
-    found: list[Any] = []
+    found: list[Segment] = []
     pieces: list[str] = []
     span = (0, 0)
 
@@ -173,7 +173,8 @@ def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[
             pieces.clear()
 
     for segment in segments:
-        text, kept = "", None
+        text: str = ""
+        kept: Segment | None = None
         if isinstance(segment, Text):
             text = selector.text(segment.text)
         elif isinstance(segment, Payload):

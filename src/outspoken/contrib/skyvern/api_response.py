@@ -252,10 +252,9 @@ def read_api_response(
     a `response` of an unknown shape and `ValueError` for an unknown `repair`.
     """
     answer = _answer(response)
-    content = answer.content or ""
-    text = content
-    if add_assistant_prefix and content.strip() and not content.lstrip().startswith("{"):
-        text = "{" + content
+    text = answer.content or ""
+    if add_assistant_prefix and text.strip() and not text.lstrip().startswith("{"):
+        text = "{" + text
     thought = _reasoning(text)
     # spaces in place of the reasoning preserve all offsets
     blanks = re.sub(r"[^\n]", " ", text[:thought])
@@ -277,13 +276,10 @@ def read_api_response(
         "repairs": reading.repairs,
         "diagnostics": tuple(notes),
         "ambiguous": reading.ambiguous,
-        "finish_reason": answer.finish_reason,
-        "model": answer.model,
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "reasoning_tokens": answer.reasoning_tokens,
     }
-    return construct(ApiResponse, values)
+    known = answer._asdict()
+    del known["content"]
+    return construct(ApiResponse, {**values, **known})
 
 
 def _reasoning(text: str) -> int:
