@@ -1,6 +1,6 @@
 """`parse_message`: the chat message that a response template of Hugging Face makes of a response.
 
-Source of the shape: `parse_response` of transformers 5, `utils/chat_parsing`.
+The shape of messages follows `parse_response` of transformers 5 (`utils/chat_parsing`).
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from .template_values import read_value
 def parse_message(
     text: str, format: str, *, prefix: str = "", tools: Any = None, finish_reason: str | None = None
 ) -> dict[str, Any]:
-    """The message of a response in a format that `load_format` made of a response template.
+    """The message of a response, in a format that `load_format` made of a response template.
 
-    A dict with the template's `defaults` and its fields by name, each in the shape of its `transform`: what
-    transformers' `parse_response` returns, also where the reply of `parse` says more: an opener that the template
+    Returns a dict with the template's `defaults` and its fields by name, each in the shape of its `transform`. It is
+    what transformers' `parse_response` returns, even if the reply of `parse` holds more: an opener that the template
     offers behind `^` is a part of what it opens, and a value that the template's own parser reads as a number stays one
-    where the tool's schema asks for text. `prefix` is the prompt; what stands in it behind the last anchor belongs to
-    the message, as there. `tools` and `finish_reason` are as for `parse`.
-
-    Text outside of all regions is not in the message; it is in the reply that `parse` gives. A field that comes several
+    if the tool's schema asks for text. Text outside of all regions is not in the message. A field that occurs several
     times is a list with `repeats`, and joined with `join`. Without both, texts are joined and other values become a
-    list, where transformers keeps the last one alone.
+    list, where transformers keeps only the last one.
 
-    Raises MessageError, a ValueError that holds the reply, where the response has an error that cannot be repaired, as
-    a call that never ends, where a field that is not optional is missing, and where a value is not what the template
-    says; ValueError where the format is no template's; UnknownFormatError, ToolError and LimitError as `parse` does.
+    `prefix` is the prompt; what stands in it behind the last anchor belongs to the message. `tools` and `finish_reason`
+    are as for `parse`.
+
+    Raises MessageError, a ValueError that holds the reply, if the response has an error that cannot be repaired (such
+    as a call that never ends), if a field that is not optional is missing, or if a value is not what the template says;
+    ValueError if the format has no template; UnknownFormatError, ToolError and LimitError as `parse` does.
     """
     name = registry.resolve(format)
     template = registry.template(name)
     if template is None:
-        raise ValueError(f"`{name}` was not loaded from a response template, so there is no message of it")
+        raise ValueError(f"`{name}` was not loaded from a response template, so it has no messages")
     turn = after_anchor(prefix, registry.header(name).anchor) + text
-    return _Message(template, _read(turn, name, tools, finish_reason)).made()
+    return _MessageBuilder(template, _read(turn, name, tools, finish_reason)).build()
 
 
-class _Message:
-    """Makes the message of one reply."""
+class _MessageBuilder:
+    """Builds the message of one reply."""
 
     def __init__(self, template: Template, reply: Reply) -> None:
         self._template, self._reply = template, reply
         self._fields = {field.key: field for field in template.fields}
         self._found: dict[str, list[tuple[Any, Span]]] = {}
 
-    def made(self) -> dict[str, Any]:
+    def build(self) -> dict[str, Any]:
         """The message."""
         for field, value, span in self._values():
             self._found.setdefault(field.key, []).append((value, span))
@@ -73,37 +73,37 @@ class _Message:
         raise MessageError(key, why, self._reply)
 
     def _values(self) -> Iterator[tuple[Field, Any, Span]]:
-        """Each field with its value and its place, in order."""
-        said = {field.kind: field for field in self._fields.values() if field.kind in ("thinking", "tool_calls")}
+        """The fields in order, each with its value and its span."""
+        by_kind = {field.kind: field for field in self._fields.values() if field.kind in ("thinking", "tool_calls")}
         end, explicit = 0, False
         for segment in self._reply.segments:
             explicit = self._is_explicit(end, segment.span[0], explicit)
             after, end = end, segment.span[1]
             if isinstance(segment, ToolCall):
-                yield said["tool_calls"], self._call(said["tool_calls"], segment), segment.span
+                yield by_kind["tool_calls"], self._call(by_kind["tool_calls"], segment), segment.span
             elif isinstance(segment, Payload):
                 field = self._fields[segment.type]
                 yield field, self._payload(field, segment), segment.span
             elif isinstance(segment, Reasoning):
-                yield said["thinking"], self._thought(said["thinking"], segment, after), segment.span
+                yield by_kind["thinking"], self._reasoning(by_kind["thinking"], segment, after), segment.span
             elif isinstance(segment, Text) and (field := self._content(explicit)) is not None:
                 yield field, _stripped(field, segment.text), segment.span
 
-    def _thought(self, field: Field, block: Reasoning, after: int) -> str:
-        """A block of reasoning from where the template's own pattern ends: `^` may stand before an opener in it."""
+    def _reasoning(self, field: Field, block: Reasoning, after: int) -> str:
+        """The text of a block of reasoning from the end of the template's opener, which may match nothing (`^`)."""
         start, end = block.span
         given = self._template.data["fields"][field.key].get("open_pattern")
         opener = re.compile(given, re.DOTALL).search(self._reply.raw, after, start) if given else None
         return _stripped(field, self._reply.raw[opener.end() if opener else start : end])
 
-    # text: the markup before it tells whose it is
+    # text: the delimiters before it tell which field it belongs to
 
     def _content(self, explicit: bool) -> Field | None:
         contents = [field for field in self._fields.values() if field.kind == "content"]
         return next((field for field in contents if field.is_implicit is not explicit), None)
 
     def _is_explicit(self, start: int, end: int, before: bool) -> bool:
-        """Does what follows some markup stand between the delimiters of a content field?"""
+        """Does the text behind `raw[start:end]` stand between the delimiters of a content field?"""
         field = self._content(True)
         if field is None:
             return False
@@ -131,7 +131,7 @@ class _Message:
             self._fail(field.key, str(error))
 
     def _call(self, field: Field, call: ToolCall) -> Any:
-        """One call: the template's own names in place of ours."""
+        """One call, with the template's own names in place of ours."""
         if field.has_name:
             arguments = {**deepcopy(call.arguments), **self._typed(field, call)}
             return (
@@ -148,7 +148,7 @@ class _Message:
             self._fail(field.key, str(error))
 
     def _typed(self, field: Field, call: ToolCall) -> dict[str, Any]:
-        """The arguments to which the template's own parser gives a type where the tool's schema asks for text."""
+        """The arguments that the template's own parser reads as other types, while the tool's schema asks for text."""
         with suppress(LookupError, TypeError, ValueError):
             read = read_value(field.parser, field.args, self._reply.raw[slice(*call.span)])
             if isinstance(read, dict):
@@ -157,7 +157,7 @@ class _Message:
         return {}
 
     def _written(self, field: Field, call: ToolCall) -> dict[str, Any]:
-        """The object that a call was written as, with the name and the arguments as they were read."""
+        """The JSON object of a call, with the name and the arguments as they were read."""
         paths = self._template.shape(field)
         name, arguments = [path if field.is_each else path[1:] for path in paths] if paths[0] else (["name"], [])
         read = read_json(self._reply.raw[slice(*call.span)]).values
@@ -173,17 +173,17 @@ class _Message:
         return value
 
     def _one(self, field: Field, found: list[tuple[Any, Span]]) -> Any:
-        """The value of a field that came once or several times."""
+        """The value of a field from all its occurrences."""
         values, join, repeats = [value for value, _ in found], field.data.get("join"), field.data.get("repeats")
         if join is not None:
             return join.join(values)
         if field.parser == "text" and field.transform is None and not repeats:
-            return "\n\n".join(values) if field.kind == "thinking" else self._apart(found)
+            return "\n\n".join(values) if field.kind == "thinking" else self._joined(found)
         is_list = repeats or len(values) > 1 or (field.kind == "tool_calls" and field.is_each)
         return values if is_list else values[0]
 
-    def _apart(self, found: list[tuple[str, Span]]) -> str:
-        """Texts as one, kept apart where white space kept them apart."""
+    def _joined(self, found: list[tuple[str, Span]]) -> str:
+        """Texts joined, with the white space that separated them."""
         text, end = "", 0
         for piece, span in found:
             text += (gap(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
@@ -192,7 +192,7 @@ class _Message:
 
 
 def _read(turn: str, name: str, tools: Any, finish_reason: str | None) -> Reply:
-    """The reply that a message is made of: one without errors."""
+    """The reply, which has no errors. Raises MessageError otherwise."""
     try:
         return parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
     except ResponseError as error:
@@ -200,9 +200,9 @@ def _read(turn: str, name: str, tools: Any, finish_reason: str | None) -> Reply:
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    """What `transform_each` goes through. Raises ValueError for what is no list of objects."""
+    """The objects for `transform_each`. Raises ValueError if the value is not a list of objects."""
     if not isinstance(value, list):
-        raise ValueError("it is no list")
+        raise ValueError("it is not a list")
     for item in cast("list[Any]", value):
         if not isinstance(item, dict):
             raise ValueError("what it lists is no object")

@@ -1,4 +1,4 @@
-"""Calls back to text, in a format's own spelling."""
+"""`render`: replies, calls and actions back to text, in a format's own spelling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outspoken.results.actions.union import BaseAction
 from outspoken.results.errors import RenderError
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
 
-from .writer import Wanted, renumbered, write
+from .writer import Item, with_index, write
 
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen, Space
@@ -29,63 +29,65 @@ def render(
 ) -> str:
     """Write calls, or a whole reply, as the format's models write them.
 
-    `what` is a Reply, one of its segments or a list of them, or of dicts with `name` and `arguments`. What is written
-    is read back and compared: a value that the format cannot carry (a string that holds the format's own closing
-    marker, where it has no escapes) raises RenderError, and so does a segment for which the format has no words.
-    Formats that write arguments as bare text rely on the tools' schemas to tell `"5"` from `5`; where `tools` is not
-    given, the schemas are taken from the values. Ids are written where the format has a place for them.
+    `what` is a Reply, one of its segments or a list of them, or of dicts with `name` and `arguments`. Formats that
+    write arguments as bare text need the schemas of the tools to tell `"5"` from `5`; without `tools`, the schemas are
+    taken from the values. Ids are written if the format has a place for them.
 
-    GUI actions are written in the format's own words, with points in its own space or in `coordinates`; where they are
-    in another one, that takes the `screen`. What an action says and the format has no words for raises RenderError;
-    what the model said of the action (its reasoning, how sure it is) is left out there.
+    GUI actions are written in the format's own words, with points in its own space or in `coordinates`; converting
+    points from another space takes the `screen`. What the model said about an action (its reasoning, its confidence) is
+    left out if the format has no words for it.
+
+    The text is read back and compared. Raises RenderError if the format cannot carry a value (without escapes, a string
+    that contains the format's closing marker), a segment, or what an action says; TypeError if `what` is none of the
+    above; UnknownFormatError and ToolError as `parse` does.
     """
     name = registry.resolve(format)
     tables = registry.automaton(name).tables
     header = tables.header
-    segments = [_placed(segment, header, coordinates, screen) for segment in _segments(what)]
+    segments = [_in_format_space(segment, header, coordinates, screen) for segment in _segments(what)]
     kinds = {kind for kinds in tables.frames for kind in kinds.split()}
-    # where actions may be either, they are calls, unless that cannot be written
-    ways = [acts for acts in (False, True) if ("action" if acts else "tool_call") in kinds] or [False]
+    # If a format has both, actions are written as calls, unless that fails.
+    modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
     if not any(isinstance(segment, BaseAction) for segment in segments):
-        del ways[1:]
-    known = Tools.of(tools) or _typed(segments)
+        del modes[1:]
+    known = Tools.of(tools) or _tools_of_values(segments)
     refused: list[RenderError] = []
-    for acts in ways:
-        for attempt in _attempts(_all_wanted(segments, header, acts=acts), header):
+    for as_actions in modes:
+        for attempt in _variants(_items_of(segments, header, as_actions=as_actions), header):
             try:
-                return _written(name, segments, attempt, known, coordinates)
+                return _write_checked(name, segments, attempt, known, coordinates)
             except RenderError as error:
                 refused.append(error)
     raise refused[0]
 
 
-def _all_wanted(segments: list[Any], header: Header, *, acts: bool) -> list[Wanted]:
-    """What is to be written of all segments."""
-    wanted: list[Wanted] = []
+def _items_of(segments: list[Any], header: Header, *, as_actions: bool) -> list[Item]:
+    """The items of all segments."""
+    items: list[Item] = []
     for segment in segments:
         acted = isinstance(segment, BaseAction)
-        for item in _acted(segment, header, acts=acts) if acted else [_wanted(segment, header)]:
-            wanted.append(
-                renumbered(item, sum([w.kind == "tool_call" for w in wanted])) if item.kind == "tool_call" else item
+        for item in _action_items(segment, header, as_actions=as_actions) if acted else [_item_of(segment, header)]:
+            items.append(
+                with_index(item, sum([w.kind == "tool_call" for w in items])) if item.kind == "tool_call" else item
             )
-    return wanted
+    return items
 
 
-def _acted(action: BaseAction, header: Header, *, acts: bool) -> list[Wanted]:
-    """What is to be written of an action; of one that holds others, its beginning, those, and its end."""
+def _action_items(action: BaseAction, header: Header, *, as_actions: bool) -> list[Item]:
+    """The items of an action; if it contains others, its beginning, theirs, and its end."""
     named = encode_action(header, action)
     if named is None:
         raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
     parts: list[BaseAction] = named[1].pop(PARTS, [])
-    kind, id_ = ("action", None) if acts else ("tool_call", action.id)
+    kind, id_ = ("action", None) if as_actions else ("tool_call", action.id)
     arguments, text = tuple(named[1].items()), to_json(named[1])
-    whole = Wanted(kind, "", named[0], id_, 0, arguments, text, spelled=header.written, encloses=bool(parts))
-    inner = [item for part in parts for item in _acted(part, header, acts=acts)]
-    return [whole, *inner, Wanted(kind)] if parts else [whole]
+    whole = Item(kind, "", named[0], id_, 0, arguments, text, spelled=header.written, encloses=bool(parts))
+    inner = [item for part in parts for item in _action_items(part, header, as_actions=as_actions)]
+    return [whole, *inner, Item(kind)] if parts else [whole]
 
 
-def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:
-    """A segment with its points in the space of the format. Raises RenderError."""
+def _in_format_space(segment: Any, header: Header, coordinates: Space | None, screen: Screen | None) -> Any:
+    """A segment with its points in the space of the format. Raises RenderError if they cannot be converted."""
     if not isinstance(segment, BaseAction):
         return segment
     try:
@@ -94,30 +96,30 @@ def _placed(segment: Any, header: Header, coordinates: Space | None, screen: Scr
         raise RenderError(f"`{header.format}` cannot say where `{segment.name}` is: {error}") from error
 
 
-def _attempts(wanted: list[Wanted], header: Header) -> Iterator[list[Wanted]]:
-    """The ways to say what is wanted: as the format does, and others for what cannot be said so."""
-    yield wanted
-    if header.opened and wanted and wanted[0].kind != "think":
-        # what the prompt opened may be reasoning, which then has to be closed first
-        yield [Wanted("think"), *wanted]
-    if any(item.spelled != "json" and item.arguments for item in wanted):
-        # where a string is admitted, too, only JSON's own words are read as what they are
-        yield [replace(item, spelled="json") for item in wanted]
-    if any(isinstance(v, str) and v.strip("\n") != v for item in wanted for _, v in item.arguments):
-        yield [replace(item, padded=True) for item in wanted]
+def _variants(items: list[Item], header: Header) -> Iterator[list[Item]]:
+    """The items as the format usually writes them, and variants for what cannot be written so."""
+    yield items
+    if header.opened and items and items[0].kind != "think":
+        # The prompt may have opened reasoning, which must be closed first.
+        yield [Item("think"), *items]
+    if any(item.spelled != "json" and item.arguments for item in items):
+        # If the schema admits a string as well, only JSON's own words are read as other types.
+        yield [replace(item, spelled="json") for item in items]
+    if any(isinstance(v, str) and v.strip("\n") != v for item in items for _, v in item.arguments):
+        yield [replace(item, padded=True) for item in items]
 
 
-def _written(
-    name: str, segments: list[Any], wanted: list[Wanted], tools: Tools | None, coordinates: Space | None
+def _write_checked(
+    name: str, segments: list[Any], items: list[Item], tools: Tools | None, coordinates: Space | None
 ) -> str:
-    """The text of what is wanted, once it was read back. Raises RenderError."""
+    """Write the items and read the text back. Raises RenderError."""
     automaton = registry.automaton(name)
-    text = write(automaton, tuple(wanted))
+    text = write(automaton, tuple(items))
     if text is None:
-        raise RenderError(f"`{name}` has no way to write {_listing(segments)}")
-    if wanted and not (wanted[0].kind == "text" and text.startswith(wanted[0].text)):
+        raise RenderError(f"`{name}` has no way to write {_listed(segments)}")
+    if items and not (items[0].kind == "text" and text.startswith(items[0].text)):
         text = text.removeprefix(automaton.tables.header.opened)
-        if wanted[0].kind != "text":
+        if items[0].kind != "text":
             text = text.lstrip("\n")
     _compare(text, name, segments, tools, coordinates)
     return text
@@ -145,38 +147,38 @@ def _segment(part: Any) -> Any:
     return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
 
 
-def _wanted(segment: Any, header: Header) -> Wanted:
+def _item_of(segment: Any, header: Header) -> Item:
     if isinstance(segment, Text):
-        return Wanted("text", text=segment.text)
+        return Item("text", text=segment.text)
     if isinstance(segment, Reasoning):
-        return Wanted("think", text=segment.text)
+        return Item("think", text=segment.text)
     if isinstance(segment, ToolCall):
         arguments = tuple(segment.arguments.items())
         text = segment.arguments_text if _is_text_of(segment) else to_json(segment.arguments)
         if header.indent and text == to_json(segment.arguments):
             text = json.dumps(segment.arguments, ensure_ascii=False, indent=4).replace("\n", "\n" + " " * header.indent)
-        return Wanted(
+        return Item(
             "tool_call", "", segment.name, segment.id, 0, arguments, arguments_text=text, spelled=header.written
         )
     if isinstance(segment, Payload):
         source = header.payloads.get(segment.type)
         name = segment.type.upper() if source is None else written(source) or ""
-        return Wanted("payload", name=name, data=segment.data)
+        return Item("payload", name=name, data=segment.data)
     if isinstance(segment, JsonValue):
-        return Wanted("text", text=segment.raw)
+        return Item("text", text=segment.raw)
     raise TypeError(f"render cannot write a {type(segment).__name__}")
 
 
 def _is_text_of(call: ToolCall) -> bool:
-    """Is the call's arguments text the text of its arguments? It need not be, in a call made by hand."""
+    """Is the arguments text of a call the JSON of its arguments? It may differ in a call made by hand."""
     try:
         return json.loads(call.arguments_text) == call.arguments
     except ValueError:
         return False
 
 
-def _typed(segments: list[Any]) -> Tools | None:
-    """Tools whose schemas say of every argument, and of what it holds, what type it has."""
+def _tools_of_values(segments: list[Any]) -> Tools | None:
+    """Tools with schemas that give every argument, and every value in it, the type that it has."""
     schemas: dict[str, dict[str, Any]] = {}
     for call in segments:
         if isinstance(call, ToolCall):
@@ -191,7 +193,7 @@ _KINDS: dict[type, str] = {
 
 
 def _describe(value: Any, schema: dict[str, Any]) -> None:
-    """Let a schema admit a value, too."""
+    """Extend a schema so that it admits a value."""
     kind = _KINDS.get(cast("type[Any]", type(value)), "null")
     types: list[str] = schema.setdefault("type", [])
     if kind not in types:
@@ -205,20 +207,20 @@ def _describe(value: Any, schema: dict[str, Any]) -> None:
 
 
 def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coordinates: Space | None) -> None:
-    """Read back what was written. Raises RenderError where it does not say the same."""
+    """Read a text back. Raises RenderError if it means something else than the segments."""
     from outspoken.parsing.functions import parse
 
     reply = parse(text, name, tools=tools, coordinates=coordinates)
-    read = _merged([_essence(s) for s in reply.segments])
-    meant = _merged([_essence(s) for s in segments])
+    read = _merged([_meaning(s) for s in reply.segments])
+    meant = _merged([_meaning(s) for s in segments])
     if read != meant:
         at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
-        part = _differing(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
+        part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
         raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
 
 
-def _differing(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
-    """What of a segment was read as something else."""
+def _difference(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
+    """What of a segment was read as something else, in words."""
     if meant[0] != "tool_call":
         return {"text": "a text", "think": "a reasoning", "payload": "a payload"}.get(meant[0], "an action")
     keys = [key for key in meant[2] if read[:2] == meant[:2] and read[2].get(key, read) != meant[2][key]]
@@ -226,8 +228,8 @@ def _differing(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:
     return f"{' and '.join([f'`{key}`' for key in keys[:3]])} of {call}" if keys else call
 
 
-def _essence(segment: Any) -> tuple[Any, ...]:
-    """What a segment says, without where it stands."""
+def _meaning(segment: Any) -> tuple[Any, ...]:
+    """What a segment means, without its place."""
     if isinstance(segment, Text):
         return "text", segment.text
     if isinstance(segment, JsonValue):
@@ -242,7 +244,7 @@ def _essence(segment: Any) -> tuple[Any, ...]:
 
 
 def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Neighbouring texts as one, without the white space at its ends, and without empty ones."""
+    """Join neighbouring texts, strip them, and drop empty ones."""
     merged: list[tuple[Any, ...]] = []
     for essence in essences:
         if essence[0] == "text" and merged and merged[-1][0] == "text":
@@ -253,7 +255,7 @@ def _merged(essences: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return [e for e in stripped if e != ("text", "")]
 
 
-def _listing(segments: list[Any]) -> str:
+def _listed(segments: list[Any]) -> str:
     names = [
         f"the call of `{s.name}`" if isinstance(s, ToolCall) else f"a {getattr(s, 'kind', 'segment')}" for s in segments
     ]

@@ -1,4 +1,4 @@
-"""What the regions of a response template say: their text as a number, a dict, or whatever the template calls it."""
+"""Values of the regions of a response template: a text as a number, a dict, or whatever the template asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 def read_value(parser: str, args: dict[str, Any], data: Any) -> Any:
     """The value of a region by its content parser. `data` is its text, or a value that was read from JSON.
 
-    Raises ValueError for what is not what the template says, LookupError for an expression without its groups.
+    Raises ValueError if the text is not what the template says, LookupError if an expression lacks its groups.
     """
     if not isinstance(data, str):
         return data
@@ -42,7 +42,7 @@ def _json(text: str, args: dict[str, Any]) -> Any:
 
 
 def _held(text: str, args: dict[str, Any]) -> Any:
-    """A value in a region, by the `value_parser`; text where there is none."""
+    """A value in a region by the `value_parser`; text if there is none."""
     given: Any = args.get("value_parser")
     if given is None:
         return text
@@ -51,8 +51,7 @@ def _held(text: str, args: dict[str, Any]) -> Any:
 
 
 def _tags(text: str, args: dict[str, Any]) -> dict[str, Any]:
-    """Pairs that an expression finds by its groups `key` and `value`. Of two with one key the last one counts, or
-    both, as a list, where `merge_duplicates` says so."""
+    """Pairs by the groups `key` and `value` of an expression; `merge_duplicates` lists all values of a key."""
     found: dict[str, Any] = {}
     merged: set[str] = set()
     for match in re.finditer(str(args.get("tag_pattern")), text, re.DOTALL):
@@ -68,7 +67,7 @@ def _tags(text: str, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(text: str, args: dict[str, Any]) -> dict[str, Any]:
-    """A pair on each line; lines without a separator say nothing."""
+    """A pair on each line; lines without a separator are ignored."""
     colon, strip = args.get("kv_sep", ":"), args.get("strip", True)
     found: dict[str, Any] = {}
     for line in text.split(args.get("line_sep", "\n")):

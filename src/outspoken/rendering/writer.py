@@ -1,7 +1,7 @@
-"""How a grammar writes: the cheapest way through its automaton that says what is wanted.
+"""Writes text by a grammar: the shortest path through the automaton that expresses a list of items.
 
-Markers are supplied as the grammar spells them, names and values are put where the grammar has a place for them. Of
-several ways, the one wins that takes the first alternatives of the rules and the fewest markers.
+Markers are written as the grammar spells them; names and values are written where the grammar has a place for them. The
+cheapest path takes the first alternatives of the rules and the fewest markers.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST,
 from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation_of
 
-#: What a way costs: for each marker, for each alternative of a rule that is not the first, for what is left out
-#: (arguments, an id, the marker that closes reasoning).
-_MARKER, _ALTERNATIVE, _OMISSION = 1, 10, 1000
-#: ... and for a string written as an island, or anything else as bare text: more than the next alternative costs.
-_UNNATURAL = 15
+#: The costs of a marker, of each alternative of a rule before the one that is taken, and of leaving out arguments, an
+#: id or the marker that closes reasoning.
+_MARKER_COST, _ALTERNATIVE_COST, _OMISSION_COST = 1, 10, 1000
+#: The cost of a string written as an embedded value, or of any other value as bare text: more than an alternative
+#: costs.
+_MISMATCH_COST = 15
 
-#: What writes something that is wanted, be it empty. All else is markers.
-_WRITING = FREE_TEXT | EMBEDDED_VALUES | TOKENS
+#: Terminals that write content, even if it is empty. All others are markers.
+_CONTENT = FREE_TEXT | EMBEDDED_VALUES | TOKENS
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """One thing to be written: `kind` is "text", or the frame that it becomes.
+class Item:
+    """Something to write: `kind` is "text", or the rule that it becomes.
 
-    Of an action that `encloses` others this is the beginning; those are wanted next, then its end, which has no name.
+    An action with `encloses` is only the beginning of one that contains others. These follow, then its end, which has
+    no name.
     """
 
     kind: str
@@ -44,15 +46,18 @@ class Wanted:
     arguments: tuple[tuple[str, Any], ...] = ()
     arguments_text: str = ""
     data: Any = None
-    #: bare text that begins or ends with a line break gets another one round it, for formats that drop one
+    #: put line breaks round bare text that begins or ends with one, for formats that drop one
     padded: bool = False
-    #: how bare text is written for what is no string, as the header's `written` says
+    #: how values other than strings are written as bare text: the header's `written`
     spelled: str = "json"
     encloses: bool = False
 
 
 class Progress(NamedTuple):
-    """How far the writing is: which wanted thing, and what of it was written."""
+    """What was written so far: the index of the current item, and what was written of it.
+
+    `phase` is 0 before an argument, 1 behind its name and 2 behind its value.
+    """
 
     item: int = 0
     name: bool = False
@@ -62,124 +67,119 @@ class Progress(NamedTuple):
     phase: int = 0
 
 
-class _Way(NamedTuple):
-    """A step of a way: the text that it wrote, and the step before it. A value may be empty.
+class _Written(NamedTuple):
+    """The end of a path: the text that was written last, and the path before it.
 
-    `pattern` is that of an action's name, which has to be read as that name once something stands behind it.
+    `pattern` is the pattern of an action's name: with the text behind it, the name must still be read as this name.
     """
 
     text: str
-    before: Any
+    before: _Written | None
     is_marker: bool = True
     pattern: str = ""
 
 
-def write(automaton: Automaton, wanted: tuple[Wanted, ...]) -> str | None:
-    """The text that says what is wanted; None where the grammar has no way to say it."""
+def write(automaton: Automaton, items: tuple[Item, ...]) -> str | None:
+    """The text that expresses the items; None if the grammar has no way to."""
     tie = count()
-    queue: list[tuple[int, int, Config, Progress, _Way | None]] = [(0, next(tie), automaton.start, Progress(), None)]
-    seen: set[tuple[Any, Progress]] = set()
+    queue: list[tuple[int, int, Config | None, Progress, _Written | None]] = []
+    queue.append((0, next(tie), automaton.start, Progress(), None))
+    visited: set[tuple[tuple[int, ...], Progress]] = set()
     while queue:
-        cost, _, config, progress, way = heapq.heappop(queue)
-        if config is _DONE:
-            return _joined(way)
-        if (config.stack, progress) in seen:
+        cost, _, config, progress, path = heapq.heappop(queue)
+        if config is None:
+            return _text_of(path)
+        if (config.stack, progress) in visited:
             continue
-        seen.add((config.stack, progress))
-        for price, target, reached, text, terminal in _ways_on(config, progress, wanted):
-            if (target.stack, reached) not in seen and _reads_name(way, text, ended=target is _DONE):
-                heapq.heappush(queue, (cost + price, next(tie), target, reached, _on(way, text, terminal)))
+        visited.add((config.stack, progress))
+        for price, target, reached, text, terminal in _next_nodes(config, progress, items):
+            is_new = target is None or (target.stack, reached) not in visited
+            if is_new and _name_is_read(path, text, ended=target is None):
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, _append(path, text, terminal)))
     return None
 
 
-def _on(way: _Way | None, text: str, terminal: Terminal | None) -> _Way | None:
-    """A way with what a terminal writes at its end."""
-    if terminal is None or not (text or terminal.short in _WRITING - {"TEXT"}):
-        return way
-    return _Way(text, way, terminal.short not in _WRITING, terminal.regex * (terminal.short == "ACTION_NAME"))
+def _append(path: _Written | None, text: str, terminal: Terminal | None) -> _Written | None:
+    """A path extended by the text that a terminal writes."""
+    if terminal is None or not (text or terminal.short in _CONTENT - {"TEXT"}):
+        return path
+    return _Written(text, path, terminal.short not in _CONTENT, terminal.regex * (terminal.short == "ACTION_NAME"))
 
 
-def _reads_name(way: _Way | None, text: str, *, ended: bool) -> bool:
-    """Would the name that a way ends with, if it does, be read as this name with the text behind it?"""
-    if way is None or not way.pattern or not (text or ended):
+def _name_is_read(path: _Written | None, text: str, *, ended: bool) -> bool:
+    """If a path ends with a name, is it still read as this name with the text behind it?"""
+    if path is None or not path.pattern or not (text or ended):
         return True
     import regex
 
-    head = _joined(way)
-    match = regex.compile(way.pattern).match(head + text, len(head) - len(way.text), partial=not ended)
+    head = _text_of(path)
+    match = regex.compile(path.pattern).match(head + text, len(head) - len(path.text), partial=not ended)
     return match is not None and (match.partial or match.end() == len(head))
 
 
-class _Done:
-    stack = ("done",)
-
-
-_DONE: Any = _Done()
-
-
-def _joined(way: _Way | None) -> str:
-    """The text of a way. Where one marker ends in line breaks and the next one begins with some, they share them."""
+def _text_of(path: _Written | None) -> str:
+    """The text of a path. Two markers share the line breaks at the end of one and the beginning of the next."""
     parts: list[str] = []
     after = ""
-    while way is not None:
-        text = way.text
-        if after and way.is_marker:
+    while path is not None:
+        text = path.text
+        if after and path.is_marker:
             shared = min(len(text) - len(text.rstrip("\n")), len(after) - len(after.lstrip("\n")))
             text = text[: len(text) - shared]
-        after = way.text if way.is_marker else ""
+        after = path.text if path.is_marker else ""
         parts.append(text)
-        way = way.before
+        path = path.before
     return "".join(reversed(parts))
 
 
-def _ways_on(
-    config: Config, progress: Progress, wanted: tuple[Wanted, ...]
-) -> list[tuple[int, Config, Progress, str, Terminal | None]]:
-    """What can be written next: the cost, where that leads, the text, and what writes it; None for the end."""
-    found: list[tuple[int, Config, Progress, str, Terminal | None]] = []
+def _next_nodes(
+    config: Config, progress: Progress, items: tuple[Item, ...]
+) -> list[tuple[int, Config | None, Progress, str, Terminal | None]]:
+    """What can be written next: cost, target, progress, text and terminal; no target and terminal at the end."""
+    found: list[tuple[int, Config | None, Progress, str, Terminal | None]] = []
     for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
         if step.inserted:
             continue
-        before = _after(progress, step.before, wanted)
+        before = _advance(progress, step.before, items)
         if before is None:
             continue
-        for text, written in _spellings(step, _within(step, before[1], wanted), wanted):
-            after = _after(written, step.after, wanted)
+        for text, written in _spellings(step, _enter_part(step, before[1], items), items):
+            after = _advance(written, step.after, items)
             if after is not None:
-                open_end = _OMISSION if ("end", "think") in step.before else 0
-                price = _MARKER + _ALTERNATIVE * step.cost + before[0] + after[0] + open_end
-                price += _UNNATURAL * _is_unnatural(step.terminal.short, before[1], wanted)
+                open_end = _OMISSION_COST if ("end", "think") in step.before else 0
+                price = _MARKER_COST + _ALTERNATIVE_COST * step.cost + before[0] + after[0] + open_end
+                price += _MISMATCH_COST * _is_mismatched(step.terminal.short, before[1], items)
                 found.append((price, step.target, after[1], text, step.terminal))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
-        after = _after(progress, ended[1], wanted)
-        if after is not None and after[1].item == len(wanted):
-            found.append((_ALTERNATIVE * ended[3] + after[0], _DONE, after[1], "", None))
+        after = _advance(progress, ended[1], items)
+        if after is not None and after[1].item == len(items):
+            found.append((_ALTERNATIVE_COST * ended[3] + after[0], None, after[1], "", None))
     return found
 
 
-def _within(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> Progress:
-    """The progress before a step; where that begins a part of what is being written, the part is due."""
+def _enter_part(step: Transition, progress: Progress, items: tuple[Item, ...]) -> Progress:
+    """The progress before a step; if the step begins a part of the current item, that part is the next item."""
     begins = any(name == "begin" for name, _ in (*step.before, *step.after))
-    is_due = begins and progress.name and progress.item < len(wanted) and wanted[progress.item].encloses
+    is_due = begins and progress.name and progress.item < len(items) and items[progress.item].encloses
     return Progress(progress.item + 1) if is_due else progress
 
 
-def _is_unnatural(short: str, progress: Progress, wanted: tuple[Wanted, ...]) -> bool:
-    """Would this write the value of an argument as what it is not: a string as an island, a number as bare text?"""
-    if progress.phase != 1 or progress.item >= len(wanted):
+def _is_mismatched(short: str, progress: Progress, items: tuple[Item, ...]) -> bool:
+    """Does this write a string as an embedded value, or another value as bare text?"""
+    if progress.phase != 1 or progress.item >= len(items):
         return False
-    is_string = isinstance(wanted[progress.item].arguments[progress.argument][1], str)
+    is_string = isinstance(items[progress.item].arguments[progress.argument][1], str)
     return short in EMBEDDED_VALUES if is_string else short == "ARG_VALUE"
 
 
-def _after(
-    progress: Progress, ops: tuple[tuple[str, str], ...], wanted: tuple[Wanted, ...]
+def _advance(
+    progress: Progress, ops: tuple[tuple[str, str], ...], items: tuple[Item, ...]
 ) -> tuple[int, Progress] | None:
-    """The progress after operations and what that costs; None where they contradict what is wanted."""
+    """The cost and the progress after operations; None if they contradict the items."""
     cost = 0
     for name, arg in ops:
-        item = wanted[progress.item] if progress.item < len(wanted) else None
+        item = items[progress.item] if progress.item < len(items) else None
         if name == "field" and arg == "argument":
             if progress.phase != 2:
                 return None
@@ -188,14 +188,14 @@ def _after(
             if item is None or item.kind != arg or not _is_complete(item, progress):
                 return None
             if item.kind == "tool_call" and not progress.body and not progress.argument:
-                cost += _OMISSION
+                cost += _OMISSION_COST
             if item.id is not None and not progress.id:
-                cost += _OMISSION
+                cost += _OMISSION_COST
             progress = Progress(progress.item + 1)
     return cost, progress
 
 
-def _is_complete(item: Wanted, progress: Progress) -> bool:
+def _is_complete(item: Item, progress: Progress) -> bool:
     if item.kind in ("think", "payload", "json"):
         return progress.body
     return not item.encloses and (
@@ -205,20 +205,20 @@ def _is_complete(item: Wanted, progress: Progress) -> bool:
     )
 
 
-def _spellings(step: Transition, progress: Progress, wanted: tuple[Wanted, ...]) -> list[tuple[str, Progress]]:
-    """The texts that a terminal may be written as here, with the progress after each."""
-    item = wanted[progress.item] if progress.item < len(wanted) else None
+def _spellings(step: Transition, progress: Progress, items: tuple[Item, ...]) -> list[tuple[str, Progress]]:
+    """The texts that a terminal may write here, with the progress after each."""
+    item = items[progress.item] if progress.item < len(items) else None
     short = step.terminal.short
     if short in FREE_TEXT:
-        return _free(short, item, progress)
+        return _free_text_spellings(short, item, progress)
     if short in EMBEDDED_VALUES:
-        return _island(step, item, progress)
+        return _embedded_spellings(step, item, progress)
     if short in TOKENS:
-        return _token(step, item, progress)
+        return _token_spellings(step, item, progress)
     return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
 
 
-def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+def _free_text_spellings(short: str, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
     if short == "TEXT":
         empty = [("", progress)]
         return [(item.text, Progress(progress.item + 1)), *empty] if item and item.kind == "text" else empty
@@ -227,12 +227,12 @@ def _free(short: str, item: Wanted | None, progress: Progress) -> list[tuple[str
     if short == "ARG_VALUE" and item and item.kind == "payload":
         is_due = progress.name and not progress.body and isinstance(item.data, str)
         return [(item.data, progress._replace(body=True))] if is_due else []
-    if short == "ARG_VALUE" and item and (progress.phase == 1 or _is_unnamed(item, progress)):
-        return [(bare(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
+    if short == "ARG_VALUE" and item and (progress.phase == 1 or _is_positional(item, progress)):
+        return [(bare_text(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
     return []
 
 
-def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+def _embedded_spellings(step: Transition, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
     role = next((arg for name, arg in step.after if name == "field"), "")
     if item is None:
         return []
@@ -252,7 +252,7 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
             return [(item.arguments_text, progress._replace(body=True))]
         text = notation_of(step.terminal).write(dict(item.arguments))
         return [] if text is None else [(text, progress._replace(body=True))]
-    if role in ("", "argument") and (progress.phase == 1 or _is_unnamed(item, progress)):
+    if role in ("", "argument") and (progress.phase == 1 or _is_positional(item, progress)):
         value = item.arguments[progress.argument][1]
         if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
             return []
@@ -263,7 +263,7 @@ def _island(step: Transition, item: Wanted | None, progress: Progress) -> list[t
     return []
 
 
-def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tuple[str, Progress]]:
+def _token_spellings(step: Transition, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
     if item is None:
         return []
     short = step.terminal.short
@@ -271,7 +271,7 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
         return [(item.name, progress._replace(name=True))] if item.name == step.terminal.canonical else []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
         return [(item.name, progress._replace(name=True))] if item.name else []
-    if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_unnamed(item, progress):
+    if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_positional(item, progress):
         return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
@@ -282,17 +282,17 @@ def _token(step: Transition, item: Wanted | None, progress: Progress) -> list[tu
     return []
 
 
-def _may_begin_argument(item: Wanted, progress: Progress) -> bool:
+def _may_begin_argument(item: Item, progress: Progress) -> bool:
     return progress.phase == 0 and not progress.body and progress.argument < len(item.arguments)
 
 
-def _is_unnamed(item: Wanted, progress: Progress) -> bool:
-    """Is the next argument one without a name, `$1` by its place, of which only the value is written?"""
+def _is_positional(item: Item, progress: Progress) -> bool:
+    """Is the next argument positional (named `$1` by its place), so that only its value is written?"""
     place = progress.argument
     return _may_begin_argument(item, progress) and item.arguments[place][0] == f"${place + 1}"
 
 
-def bare(value: Any, item: Wanted) -> str:
+def bare_text(value: Any, item: Item) -> str:
     """A value as bare text: a string as it is, anything else as the format spells it."""
     if isinstance(value, str):
         return f"\n{value}\n" if item.padded and value.strip("\n") != value else value
@@ -300,7 +300,7 @@ def bare(value: Any, item: Wanted) -> str:
     return repr(value) if is_python else to_json(value)
 
 
-def renumbered(item: Wanted, index: int) -> Wanted:
-    """The wanted call with its number among the calls, unless its id ends in one."""
+def with_index(item: Item, index: int) -> Item:
+    """A call with its index among the calls, unless its id ends in a number."""
     digits = len(item.id or "") - len((item.id or "").rstrip("0123456789"))
     return replace(item, index=int((item.id or "")[-digits:]) if digits else index)
