@@ -11,10 +11,10 @@ import pytest
 from tools.check.conflicts import MOST, conflict_findings
 from tools.check.findings import Finding, Page
 from tools.check.lark_errors import Loaded, Refused, load, refusal, starts_of, syntax
-from tools.check.samples import example
 from tools.fuzz.invariants import calls_in
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.regex_samples import example
 
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
 EXPLAIN = "= help: `python -m tools.check made --explain` prints both derivations"

@@ -26,11 +26,11 @@ from tests.loops import for_each, in_one_item
 from tools.fuzz import random_values as values
 from tools.fuzz.generator import Generator, Response
 from tools.fuzz.lexer import Place
-from tools.fuzz.patterns import Sampler, branches
 from tools.fuzz.reference import Meaning, opened_before, read, said
 from tools.fuzz.state_graph import Map, Step, step_of
 from tools.fuzz.token_text import Spelling
 from tools.shared.checkout import Checkout
+from tools.shared.regex_samples import RegexSampler, branches
 
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 4000
@@ -152,7 +152,9 @@ def ways(place: Place, length: int) -> Iterator[list[tuple[Place, Transition]]]:
 
 def all_match(terminals: list[Terminal], last: int) -> bool:
     """Whether terminals match where they follow each other, up to the last one; free text holds no markers here."""
-    samples = ["x" if t.short in FREE_TEXT else t.canonical or Sampler(Random(0)).sample(t.regex) for t in terminals]
+    samples = [
+        "x" if t.short in FREE_TEXT else t.canonical or RegexSampler(Random(0)).sample(t.regex) for t in terminals
+    ]
     for at, terminal in enumerate(terminals[: last + 1]):
         known = terminal.short not in FREE_TEXT | EMBEDDED_VALUES and "(?<=" not in terminal.regex
         if known and not re.match(terminal.regex, "".join(samples[at:])):
@@ -358,7 +360,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_samples_match_the_pattern(pattern: str) -> None:
-    sampler, taken = Sampler(Random(1)), set[tuple[int, int]]()
+    sampler, taken = RegexSampler(Random(1)), set[tuple[int, int]]()
     compiled = re.compile(pattern.removesuffix("(?=c)"))
     found = {sampler.sample(pattern) for _ in range(100) if not taken.update(sampler.taken)}
     assert all(compiled.fullmatch(sample) for sample in found)
@@ -370,7 +372,7 @@ def test_samples_match_the_pattern(pattern: str) -> None:
 @in_one_item("format_", FORMATS)
 def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
     """Without their look-arounds, which depend on what stands round them."""
-    sampler = Sampler(Random(format_))
+    sampler = RegexSampler(Random(format_))
     for terminal in registry.automaton(format_).tables.terminals.values():
         if terminal.short not in FREE_TEXT | EMBEDDED_VALUES and not re.search(r"\(\?(?:=|!|<[=!])", terminal.regex):
             for _ in range(20):

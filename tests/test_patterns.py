@@ -15,8 +15,8 @@ from outspoken.patterns.syntax import (
     Group,
     Look,
     Node,
-    Other,
     Position,
+    Reference,
     Repeat,
     parse,
     width,
@@ -40,7 +40,7 @@ A, B = Chars(("a",)), Chars(("b",))
         ("a{2,3}?", Repeat(2, 3, (A,))),
         ("a+", Repeat(1, UNBOUNDED, (A,))),
         ("aa|bb", Alternatives(((A, A), (B, B)))),
-        ("(ab)", Group((A, B), False)),
+        ("(ab)", Group((A, B), False, 1)),
         ("(?i:a)", Group((A,), True)),
         ("(?=a)", Look((A,), True, False)),
         ("(?!a)", Look((A,), True, True)),
@@ -58,8 +58,8 @@ def test_patterns_are_parsed_as_trees(pattern: str, node: Node) -> None:
     assert type(found[0]) is type(node)
 
 
-def test_a_reference_to_a_group_is_not_analysed() -> None:
-    assert parse(r"(a)\1") == (Group((A,), False), Other())
+def test_a_reference_names_its_group() -> None:
+    assert parse(r"(a)\1") == (Group((A,), False, 1), Reference(1))
 
 
 @pytest.mark.parametrize(

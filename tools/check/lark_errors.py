@@ -16,7 +16,7 @@ from outspoken.grammar.vocabulary import short
 from tools.shared.grammar_source import Source
 
 from .findings import Finding, Page, Span
-from .samples import samples
+from .terminal_examples import samples
 
 _LOADING: Any = load_grammar
 _HELP = "`grammars/notation` says which part of Lark's notation is used here"

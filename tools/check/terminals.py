@@ -12,7 +12,7 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 
 from .findings import Finding, Page
-from .samples import sample
+from .terminal_examples import sample
 
 
 def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Iterator[Finding]:

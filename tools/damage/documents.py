@@ -1,63 +1,60 @@
-"""Tool calls as models write them, for `tools/damage`: each holds one payload of code, markup or prose.
+"""Tool calls as models write them. Each contains one payload of code, markup or prose.
 
-A payload is made of fragments that a person wrote, in a chosen order and with chosen words, so that hardly two are
-alike. The fragments of a language are the paragraphs of its text; `§w` stands for a name, `§n` for a number, `§p` for
-a few words, `§f` for the name of a file, `§u` for a host.
+A payload is built from random fragments, so that hardly two are alike. `fragments/` has a file per language, whose
+paragraphs are the fragments; `§w` stands for a name, `§n` for a number, `§p` for a few words, `§f` for a file name and
+`§u` for a host.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from .payloads_text import (
-    CHINESE,
-    ENGLISH,
-    GERMAN,
-    GO,
-    HTML,
-    JAVASCRIPT,
-    JSON,
-    MARKDOWN,
-    PYTHON,
-    REGEX,
-    SHELL,
-    SQL,
-    WINDOWS,
-    YAML,
-)
+_FRAGMENTS = Path(__file__).parent / "fragments"
 
 
 class Language(NamedTuple):
-    """The fragments of a language, the ending of its files, and how its fragments are joined."""
+    """A language: the extension of its files, how its fragments are joined, and how many there are at most."""
 
-    fragments: list[str]
+    name: str
     ending: str
     joints: tuple[str, ...]
-    most: int
+    most: int = 10
+
+    @property
+    def fragments(self) -> list[str]:
+        """The paragraphs of the file of the language."""
+        return _fragments(self.name)
 
 
-def _language(text: str, ending: str, joints: tuple[str, ...], most: int = 10) -> Language:
-    return Language(text.strip("\n").split("\n\n"), ending, joints, most)
+@cache
+def _fragments(name: str) -> list[str]:
+    return (_FRAGMENTS / f"{name}.txt").read_text("utf-8").strip("\n").split("\n\n")
 
 
+_CODE, _PROSE = ("\n", "\n", "\n\n"), ("\n", " ", "\n\n")
 LANGUAGES = {
-    "python": _language(PYTHON, "py", ("\n", "\n", "\n\n")),
-    "javascript": _language(JAVASCRIPT, "js", ("\n", "\n", "\n\n")),
-    "html": _language(HTML, "html", ("\n",)),
-    "markdown": _language(MARKDOWN, "md", ("\n\n",)),
-    "sql": _language(SQL, "sql", ("\n", "\n\n"), 4),
-    "shell": _language(SHELL, "sh", ("\n",)),
-    "english": _language(ENGLISH, "txt", ("\n", " ", "\n\n")),
-    "german": _language(GERMAN, "txt", ("\n", " ", "\n\n")),
-    "chinese": _language(CHINESE, "txt", ("\n", "")),
-    "yaml": _language(YAML, "yml", ("\n",), 5),
-    "json": _language(JSON, "json", ("\n",), 2),
-    "windows": _language(WINDOWS, "bat", ("\n",), 4),
-    "regex": _language(REGEX, "txt", ("\n",), 2),
-    "go": _language(GO, "go", ("\n", "\n\n"), 4),
+    language.name: language
+    for language in (
+        Language("python", "py", _CODE),
+        Language("javascript", "js", _CODE),
+        Language("html", "html", ("\n",)),
+        Language("markdown", "md", ("\n\n",)),
+        Language("sql", "sql", ("\n", "\n\n"), 4),
+        Language("shell", "sh", ("\n",)),
+        Language("english", "txt", _PROSE),
+        Language("german", "txt", _PROSE),
+        Language("chinese", "txt", ("\n", "")),
+        Language("yaml", "yml", ("\n",), 5),
+        Language("json", "json", ("\n",), 2),
+        Language("windows", "bat", ("\n",), 4),
+        Language("regex", "txt", ("\n",), 2),
+        Language("go", "go", ("\n", "\n\n"), 4),
+    )
 }
 
 NAMES = ("total", "user", "item", "node", "path", "name", "price", "city", "query", "token", "title", "text", "tags")
@@ -104,9 +101,10 @@ def fill(text: str, random: Random) -> str:
 
 def payload(random: Random, language: str) -> str:
     """Some fragments of a language, with their blanks filled; about half of them end their last line."""
-    fragments, _, joints, most = LANGUAGES[language]
-    chosen = random.sample(fragments, random.randint(2, min(most, len(fragments))))
-    text = fill(random.choice(joints).join(chosen), random)
+    known = LANGUAGES[language]
+    fragments = known.fragments
+    chosen = random.sample(fragments, random.randint(2, min(known.most, len(fragments))))
+    text = fill(random.choice(known.joints).join(chosen), random)
     return text + "\n" if random.random() < 0.5 else text
 
 

@@ -17,10 +17,10 @@ from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.results.settings import DEFAULT
+from tools.shared.regex_samples import Branch, RegexSampler, branches
 
 from . import random_values as values
 from .lexer import Token
-from .patterns import Branch, Sampler, branches
 
 #: How often an action is drawn that fits where it stands.
 _TRIES = 60
@@ -107,7 +107,7 @@ class Speller:
     ) -> None:
         self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
         self._actions = mapping_of(automaton.tables.header)
-        self._sampler = Sampler(random)
+        self._sampler = RegexSampler(random)
         #: what the last name of a call means that was spelled
         self._meant: MappingRule | None = None
 

@@ -67,6 +67,13 @@ class Group(NamedTuple):
 
     body: Sequence
     ignores_case: bool
+    number: int | None = None
+
+
+class Reference(NamedTuple):
+    """`\\1`"""
+
+    group: int
 
 
 class Look(NamedTuple):
@@ -84,10 +91,10 @@ class Position(NamedTuple):
 
 
 class Other(NamedTuple):
-    """Anything else, such as a reference to a group: no analysis looks into it."""
+    """Anything else: no analysis looks into it."""
 
 
-Node = Chars | Alternatives | Repeat | Group | Look | Position | Other
+Node = Chars | Alternatives | Repeat | Group | Reference | Look | Position | Other
 Sequence = tuple[Node, ...]
 
 
@@ -144,7 +151,7 @@ def _node(op: Any, value: Any) -> Node:
     if op is _c.IN:
         return _class(value)
     if op is _c.SUBPATTERN:
-        return Group(_sequence(value[-1]), bool(value[1] & re.IGNORECASE))
+        return Group(_sequence(value[-1]), bool(value[1] & re.IGNORECASE), value[0])
     if op in _REPEATS:
         return Repeat(value[0], int(value[1]), _sequence(value[2]))
     if op is _c.BRANCH:
@@ -153,6 +160,8 @@ def _node(op: Any, value: Any) -> Node:
         return Look(_sequence(value[1]), value[0] > 0, op is _c.ASSERT_NOT)
     if op is _c.AT:
         return Position(value in (_c.AT_END, _c.AT_END_STRING))
+    if op is _c.GROUPREF:
+        return Reference(value)
     if op is _c.NOT_LITERAL:
         return Chars((chr(value),), negated=True)
     return Chars(negated=True) if op is _c.ANY else Other()
