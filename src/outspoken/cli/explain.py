@@ -11,21 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from outspoken.parsing.inspection import Candidate
-from outspoken.results.events import (
-    ActionParsed,
-    ActionText,
-    ActionUnfinished,
-    Done,
-    Event,
-    PayloadParsed,
-    PayloadPreview,
-    PayloadUnfinished,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallStart,
-)
+from outspoken.results import events as results
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
 
@@ -69,28 +55,27 @@ def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> It
     yield from _frames(reply)
 
 
-def event_line(event: Event) -> str:
+def event_line(event: results.Event) -> str:
     """Show an event on one line: its name and its values."""
-    if isinstance(event, (TextDelta, ReasoningDelta)):
-        shown = _json(event.text)
-    elif isinstance(event, ReasoningEnd):
-        shown = ""
-    elif isinstance(event, ToolCallStart):
-        shown = f"{event.index} {event.name}" + (f" (id {event.id})" if event.id is not None else "")
-    elif isinstance(event, ToolCallDelta):
-        shown = f"{event.index} {_json(event.arguments)}"
-    elif isinstance(event, ActionText):
-        shown = f"{event.index} {_json(event.text)}"
-    elif isinstance(event, (ActionParsed, ActionUnfinished)):
-        shown = f"{event.action.name} {_json(_fields(event.action))}"
-    elif isinstance(event, PayloadPreview):
-        shown = f"{event.type} {_json(event.data)}"
-    elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
-        shown = f"{event.payload.type} {_json(event.payload.data)}"
-    elif isinstance(event, Done):
-        shown = f"{event.reply.format or 'plain text'}, {event.reply.status}"
-    else:
-        shown = f"{event.index} {event.call.name}({_json(event.call.arguments)}), {event.call.status}"
+    match event:
+        case results.TextDelta(text) | results.ReasoningDelta(text):
+            shown = _json(text)
+        case results.ReasoningEnd():
+            shown = ""
+        case results.ToolCallStart(index, id, name):
+            shown = f"{index} {name}" + (f" (id {id})" if id is not None else "")
+        case results.ToolCallDelta(index, text) | results.ActionText(index, text):
+            shown = f"{index} {_json(text)}"
+        case results.ActionParsed(action) | results.ActionUnfinished(action):
+            shown = f"{action.name} {_json(_fields(action))}"
+        case results.PayloadPreview():
+            shown = f"{event.type} {_json(event.data)}"
+        case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
+            shown = f"{payload.type} {_json(payload.data)}"
+        case results.Done(reply):
+            shown = f"{reply.format or 'plain text'}, {reply.status}"
+        case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call):
+            shown = f"{index} {call.name}({_json(call.arguments)}), {call.status}"
     return f"{type(event).__name__:<18} {visible(shown)}".rstrip()
 
 

@@ -9,14 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from outspoken.results.events import (
-    ReasoningDelta,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-)
+from outspoken.results import events as results
 
 from .decode.sdk_objects import to_json_data
 from .events import Finished, ProviderEvent
@@ -109,19 +102,19 @@ class LLMResponseParser:
         delta = ParsedDelta()
         for event in events:
             match event:
-                case TextDelta(text):
+                case results.TextDelta(text):
                     delta.text += text
-                case ReasoningDelta(text):
+                case results.ReasoningDelta(text):
                     delta.thinking += text
-                case ToolCallStart(index, id, name):
+                case results.ToolCallStart(index, id, name):
                     head: dict[str, Any] = {"index": index, "id": id, "type": "function"}
                     delta.tool_calls.append({**head, "function": {"name": name, "arguments": ""}})
                     self._calls[index] = {**head, "function": {"name": name, "arguments": ""}}
                     self.tool_calls.append(self._calls[index])
-                case ToolCallDelta(index, arguments):
+                case results.ToolCallDelta(index, arguments):
                     delta.tool_calls.append({"index": index, "function": {"arguments": arguments}})
                     self._calls[index]["function"]["arguments"] += arguments
-                case ToolCallEnd(index, call) | ToolCallUnfinished(index, call) if index in self._calls:
+                case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call) if index in self._calls:
                     self._calls[index]["status"] = call.status
                 case Finished():
                     delta.is_complete = True

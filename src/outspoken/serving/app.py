@@ -84,8 +84,7 @@ class Proxy:
                 streams = True  # the response counts as active until it has been sent
                 return _StreamResponse(self, request, body, rewriter, deadline)
             return await _while_connected(
-                request.receive,
-                lambda: self._forward(request, "POST", "/chat/completions", body, deadline, rewriter),
+                request.receive, lambda: self._forward(request, "POST", "/chat/completions", body, deadline, rewriter)
             )
         finally:
             self.active -= not streams

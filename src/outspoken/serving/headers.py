@@ -8,18 +8,8 @@ Headers = list[tuple[bytes, bytes]]
 
 #: The headers of one connection: RFC 9110, section 7.6.1, and older ones.
 _HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"trailers",
-        b"transfer-encoding",
-        b"upgrade",
-    }
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer trailers"
+    b" transfer-encoding upgrade".split()
 )
 #: Request headers that the HTTP client sets. Compression is off, since it delays a stream until a block is full.
 _CLIENT_HEADERS = frozenset({b"host", b"content-length", b"accept-encoding", b"expect"})

@@ -6,22 +6,8 @@ from typing import Any
 
 from outspoken.parsing.session import StreamParser
 from outspoken.providers.events import ReasoningSigned
+from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.events import (
-    ActionParsed,
-    ActionText,
-    ActionUnfinished,
-    Done,
-    Event,
-    PayloadParsed,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-)
 from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
 
 from .offset_map import OffsetMap
@@ -94,6 +80,11 @@ class Block:
         """Where it stands in the content."""
         return self.position.offset
 
+    @property
+    def _span(self) -> tuple[int, int]:
+        """The span of what is apart from the content: empty, where the block stands."""
+        return self.offset, self.offset
+
     def feed(self, piece: str) -> None:
         """Take a piece, which waits until the block is active."""
         self.length += len(piece)
@@ -144,7 +135,7 @@ class TextBlock(Block):
     def _read(self, piece: str) -> None:
         self._pieces.append(piece)
         self.recorder.content.append(piece)
-        self.recorder.send(TextDelta(piece))
+        self.recorder.send(results.TextDelta(piece))
 
     def _end(self, reason: str | None) -> None:
         text = "".join(self._pieces)
@@ -198,31 +189,31 @@ class ParsedTextBlock(Block):
             self._call_indexes[index] = self.recorder.next_call_index()
         return self._call_indexes[index]
 
-    def _forward_all(self, events: list[Event]) -> None:
+    def _forward_all(self, events: list[results.Event]) -> None:
         for event in events:
             self._forward(event)
 
-    def _forward(self, event: Event) -> None:
+    def _forward(self, event: results.Event) -> None:
         send = self.recorder.send
         match event:
-            case ToolCallStart(index, id, name):
-                send(ToolCallStart(self._call_index(index), id, name))
-            case ToolCallDelta(index, arguments):
-                send(ToolCallDelta(self._call_index(index), arguments))
-            case ToolCallEnd(index, call):
+            case results.ToolCallStart(index, id, name):
+                send(results.ToolCallStart(self._call_index(index), id, name))
+            case results.ToolCallDelta(index, arguments):
+                send(results.ToolCallDelta(self._call_index(index), arguments))
+            case results.ToolCallEnd(index, call):
                 self.recorder.has_complete_call = True
-                send(ToolCallEnd(self._call_index(index), self._map(call)))
-            case ToolCallUnfinished(index, call):
-                send(ToolCallUnfinished(self._call_index(index), self._map(call)))
-            case ActionText(index, text):
-                send(ActionText(index + self._actions_before, text))
-            case ActionParsed(action):
-                send(ActionParsed(self._map(action)))
-            case ActionUnfinished(action):
-                send(ActionUnfinished(self._map(action)))
-            case PayloadParsed(payload):
-                send(PayloadParsed(self._map(payload)))
-            case Done():
+                send(results.ToolCallEnd(self._call_index(index), self._map(call)))
+            case results.ToolCallUnfinished(index, call):
+                send(results.ToolCallUnfinished(self._call_index(index), self._map(call)))
+            case results.ActionText(index, text):
+                send(results.ActionText(index + self._actions_before, text))
+            case results.ActionParsed(action):
+                send(results.ActionParsed(self._map(action)))
+            case results.ActionUnfinished(action):
+                send(results.ActionUnfinished(self._map(action)))
+            case results.PayloadParsed(payload):
+                send(results.PayloadParsed(self._map(payload)))
+            case results.Done():
                 pass
             case _:
                 send(event)
@@ -241,15 +232,15 @@ class ReasoningBlock(Block):
 
     def _read(self, piece: str) -> None:
         self._pieces.append(piece)
-        self.recorder.send(ReasoningDelta(piece))
+        self.recorder.send(results.ReasoningDelta(piece))
 
     def _end(self, reason: str | None) -> None:
         text = "".join(self._pieces)
         for signature in self.signatures:
             self.recorder.send(ReasoningSigned(signature))
         if text:
-            self.segments.append(Reasoning(text=text, span=(self.offset, self.offset)))
-            self.recorder.send(ReasoningEnd())
+            self.segments.append(Reasoning(text=text, span=self._span))
+            self.recorder.send(results.ReasoningEnd())
 
 
 class PayloadBlock(Block):
@@ -264,9 +255,9 @@ class PayloadBlock(Block):
 
     def _open(self) -> None:
         type, data, status = self._payload
-        payload = Payload(type=type, data=data, status=status, span=(self.offset, self.offset))
+        payload = Payload(type=type, data=data, status=status, span=self._span)
         self.segments.append(payload)
-        self.recorder.send(PayloadParsed(payload))
+        self.recorder.send(results.PayloadParsed(payload))
 
     def _end(self, reason: str | None) -> None:
         """Do nothing: a payload is whole when it arrives."""

@@ -77,13 +77,8 @@ class Recorder:
         if prefix is None and self.has_reasoning:
             prefix = ""
         self._has_parser = True
-        return StreamParser(
-            options.format or "text",
-            tools=options.tools,
-            prefix=prefix,
-            repair=options.repair_limit,
-            settings=options.settings,
-        )
+        format, tools, limit = options.format or "text", options.tools, options.repair_limit
+        return StreamParser(format, tools=tools, prefix=prefix, repair=limit, settings=options.settings)
 
     def add_diagnostic(self, code: str, message: str, offset: int, severity: Severity = "error", **more: Any) -> None:
         """Report something that stands at an offset of the content but is no part of it."""

@@ -196,14 +196,9 @@ class ToolCallBlock(Block):
             self._send_queue()
         repairs = tuple([self._to_repair(edit, text) for edit in parsed.edits])
         call = ToolCall(
-            name=name,
-            arguments=parsed.value,
-            arguments_text=arguments_text,
-            id=self.id,
-            status=parsed.status,
-            span=(self.offset, self.offset),
-            repairs=repairs,
-        )
+            name=name, arguments=parsed.value, arguments_text=arguments_text, id=self.id, status=parsed.status,
+            span=self._span, repairs=repairs,
+        )  # fmt: skip
         self.segments.append(call)
         index = recorder.next_call_index() if self._call_index is None else self._call_index
         if parsed.status in ("ok", "repaired"):
@@ -221,12 +216,6 @@ class ToolCallBlock(Block):
 
     def _to_repair(self, edit: Edit, text: str) -> Repair:
         return Repair(
-            code=edit.code,
-            rung=edit.level,
-            span=(self.offset, self.offset),
-            path=edit.path,
-            line=self.position.lines + 1,
-            column=self.position.columns + 1,
-            before=text[edit.start : edit.end],
-            after=edit.after,
-        )
+            code=edit.code, rung=edit.level, span=self._span, path=edit.path, line=self.position.lines + 1,
+            column=self.position.columns + 1, before=text[edit.start : edit.end], after=edit.after,
+        )  # fmt: skip

@@ -33,19 +33,8 @@ _FINISH_REASONS: dict[FinishReason, str] = {
 #: More specific words of Anthropic for a reason, exported if they are the provider's.
 _SPECIFIC_REASONS = {"stop_sequence": "stop", "model_context_window_exceeded": "length"}
 
-_ERRORS = frozenset(
-    {
-        "invalid_request_error",
-        "authentication_error",
-        "billing_error",
-        "permission_error",
-        "not_found_error",
-        "rate_limit_error",
-        "timeout_error",
-        "api_error",
-        "overloaded_error",
-    }
-)
+_ERROR_KINDS = "invalid_request authentication billing permission not_found rate_limit timeout api overloaded"
+_ERROR_TYPES = frozenset([f"{kind}_error" for kind in _ERROR_KINDS.split()])
 
 
 class AnthropicExporter(Exporter):
@@ -63,9 +52,6 @@ class AnthropicExporter(Exporter):
         self._call_blocks: dict[int, tuple[int, JsonScanner]] = {}
         self._ended_inputs: set[int] = set()
 
-    def _add_event(self, type: str, **fields: Any) -> None:
-        self._parts.append({"type": type, **fields})
-
     def _on_start(self) -> None:
         begun: Part = {
             "id": self.id,
@@ -77,16 +63,16 @@ class AnthropicExporter(Exporter):
             "stop_sequence": None,
             "usage": usage_object(self.usage) | {"output_tokens": 0},
         }
-        self._add_event("message_start", message=begun)
+        self._add_part("message_start", message=begun)
 
     def _start_block(self, block: Part) -> int:
         index = self._next_index
         self._next_index += 1
-        self._add_event("content_block_start", index=index, content_block=block)
+        self._add_part("content_block_start", index=index, content_block=block)
         return index
 
     def _add_delta(self, index: int, **delta: Any) -> None:
-        self._add_event("content_block_delta", index=index, delta=delta)
+        self._add_part("content_block_delta", index=index, delta=delta)
 
     def _on_block_start(self, kind: BlockKind) -> None:
         if kind == "text":
@@ -96,17 +82,17 @@ class AnthropicExporter(Exporter):
 
     def _on_block_end(self, kind: BlockKind) -> None:
         if kind != "refusal":
-            self._add_event("content_block_stop", index=self._block_index[kind])
+            self._add_part("content_block_stop", index=self._block_index[kind])
 
-    def _on_text(self, text: str) -> None:
-        self._add_delta(self._block_index["text"], type="text_delta", text=text)
-
-    def _on_reasoning(self, text: str) -> None:
-        self._add_delta(self._block_index["reasoning"], type="thinking_delta", thinking=text)
+    def _on_delta(self, kind: BlockKind, text: str) -> None:
+        if kind == "text":
+            self._add_delta(self._block_index[kind], type="text_delta", text=text)
+        elif kind == "reasoning":
+            self._add_delta(self._block_index[kind], type="thinking_delta", thinking=text)
 
     def _on_signature(self, signature: str, redacted: bool) -> None:
         if redacted:
-            self._add_event(
+            self._add_part(
                 "content_block_stop", index=self._start_block({"type": "redacted_thinking", "data": signature})
             )
         else:
@@ -127,22 +113,22 @@ class AnthropicExporter(Exporter):
             self._add_delta(index, type="input_json_delta", partial_json=arguments[:read])
 
     def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
-        self._add_event("content_block_stop", index=self._call_blocks[call.position][0])
+        self._add_part("content_block_stop", index=self._call_blocks[call.position][0])
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:
-        self._add_event("content_block_stop", index=self._call_blocks[call.position][0])
+        self._add_part("content_block_stop", index=self._call_blocks[call.position][0])
 
     def _on_finish(self) -> None:
         extension = {EXTENSION: self.extension} if self.extension else {}
         if self.error is not None:
-            kind = self.error.type if self.error.type in _ERRORS else "api_error"
-            self._add_event("error", error={"type": kind, "message": self.error.message}, **extension)
+            kind = self.error.type if self.error.type in _ERROR_TYPES else "api_error"
+            self._add_part("error", error={"type": kind, "message": self.error.message}, **extension)
             return
         delta: Part = {"stop_reason": self._stop_reason(), "stop_sequence": None}
         if self.refusal:
             delta["stop_details"] = {"type": "refusal", "category": None, "explanation": self.refusal}
-        self._add_event("message_delta", delta=delta, usage=usage_object(self.usage), **extension)
-        self._add_event("message_stop")
+        self._add_part("message_delta", delta=delta, usage=usage_object(self.usage), **extension)
+        self._add_part("message_stop")
 
     def _stop_reason(self) -> str:
         if self.refusal and self.reason == "stop":
@@ -153,11 +139,7 @@ class AnthropicExporter(Exporter):
 
 
 def to_anthropic_events(
-    events: Iterable[ProviderEvent],
-    *,
-    id: str | None = None,
-    model: str | None = None,
-    action_tool: str | None = None,
+    events: Iterable[ProviderEvent], *, id: str | None = None, model: str | None = None, action_tool: str | None = None
 ) -> Iterator[Part]:
     """Export events as those of an Anthropic message, each as early as possible.
 

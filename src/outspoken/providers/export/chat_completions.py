@@ -35,12 +35,7 @@ class ChatCompletionsExporter(Exporter):
     id_prefix = "chatcmpl-"
 
     def __init__(
-        self,
-        *,
-        index: int = 0,
-        include_usage: bool = True,
-        reasoning_field: str = "reasoning_content",
-        **common: Any,
+        self, *, index: int = 0, include_usage: bool = True, reasoning_field: str = "reasoning_content", **common: Any
     ) -> None:
         super().__init__(**common)
         self._index, self._include_usage = index, include_usage
@@ -66,35 +61,28 @@ class ChatCompletionsExporter(Exporter):
 
     def envelope(self, choices: list[Part], kind: str = "chat.completion.chunk") -> Part:
         """Return a chunk or a completion with these choices."""
-        return {
-            "id": self.id,
-            "object": kind,
-            "created": self.created,
-            "model": self.model,
-            "choices": choices,
-        }
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model, "choices": choices}
 
     def _on_start(self) -> None:
         self._add_chunk({"role": "assistant", "content": None})
-
-    def _on_text(self, text: str) -> None:
-        self._add_chunk({"content": text})
 
     def _on_block_start(self, kind: BlockKind) -> None:
         """Put a blank line between blocks of reasoning, as in `Reply.reasoning`, since the field is one string."""
         if kind == "reasoning":
             self._needs_break = self._reasoning_blocks > 0
 
-    def _on_reasoning(self, text: str) -> None:
+    def _on_delta(self, kind: BlockKind, text: str) -> None:
+        if kind == "reasoning":
+            self._begin_reasoning_text()
+        field = {"text": "content", "refusal": "refusal", "reasoning": self.reasoning_field}[kind]
+        self._add_chunk({field: text})
+
+    def _begin_reasoning_text(self) -> None:
         if self._needs_break:
             mark = {"index": self._reasoning_blocks - 1, "kind": "reasoning"}
             self._add_chunk({self.reasoning_field: "\n\n", EXTENSION: {REASONING_BREAKS: [mark]}})
         self._reasoning_blocks += self._needs_break or not self._reasoning_blocks
         self._needs_break = False
-        self._add_chunk({self.reasoning_field: text})
-
-    def _on_refusal(self, text: str) -> None:
-        self._add_chunk({"refusal": text})
 
     def _on_signature(self, signature: str, redacted: bool) -> None:
         self._add_extension_item("signatures", {"data": signature, "redacted": redacted})

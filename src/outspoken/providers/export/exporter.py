@@ -189,6 +189,9 @@ class Exporter:
             self._end()
         return self._take_parts()
 
+    def _add_part(self, type: str, **fields: Any) -> None:
+        self._parts.append({"type": type, **fields})
+
     def _take_parts(self) -> list[Part]:
         parts, self._parts = self._parts, []
         return parts
@@ -217,16 +220,16 @@ class Exporter:
         match event:
             case results.TextDelta() if event.text:
                 self._switch_block("text")
-                self._on_text(event.text)
+                self._on_delta("text", event.text)
             case results.ReasoningDelta() if event.text:
                 self._begin_reasoning()
-                self._on_reasoning(event.text)
+                self._on_delta("reasoning", event.text)
             case results.ReasoningEnd():
                 self._end_reasoning()
             case RefusalDelta() if event.text:
                 self._switch_block("refusal")
                 self.refusal += event.text
-                self._on_refusal(event.text)
+                self._on_delta("refusal", event.text)
             case ReasoningSigned():
                 self._sign(event)
             case results.PayloadParsed():
@@ -360,14 +363,8 @@ class Exporter:
     def _on_block_end(self, kind: BlockKind) -> None:
         """A block ends."""
 
-    def _on_text(self, text: str) -> None:
-        """A piece of text arrives."""
-
-    def _on_reasoning(self, text: str) -> None:
-        """A piece of reasoning arrives."""
-
-    def _on_refusal(self, text: str) -> None:
-        """A piece of `refusal` arrives."""
+    def _on_delta(self, kind: BlockKind, text: str) -> None:
+        """A piece of a block arrives."""
 
     def _on_signature(self, signature: str, redacted: bool) -> None:
         """The open block of reasoning is signed, or a redacted block arrives."""

@@ -25,6 +25,13 @@ _INCOMPLETE_REASONS = {"length": "max_output_tokens", "pause": "max_output_token
 #: The error codes of Responses that providers share.
 _ERROR_CODES = frozenset({"rate_limit_exceeded", "invalid_prompt", "server_error"})
 
+#: The events for pieces of text, and the fields that they have beside it.
+_DELTA_EVENTS: dict[BlockKind, tuple[str, Part]] = {
+    "text": ("response.output_text.delta", {"logprobs": []}),
+    "reasoning": ("response.reasoning_text.delta", {}),
+    "refusal": ("response.refusal.delta", {}),
+}
+
 
 @dataclass(slots=True)
 class _Item:
@@ -47,7 +54,7 @@ class ResponsesExporter(Exporter):
         #: by position
         self._call_items: dict[int, _Item] = {}
 
-    def _add_event(self, type: str, **fields: Any) -> None:
+    def _add_part(self, type: str, **fields: Any) -> None:
         self._parts.append({"type": type, "sequence_number": self._sequence_number, **fields})
         self._sequence_number += 1
 
@@ -70,8 +77,8 @@ class ResponsesExporter(Exporter):
         }
 
     def _on_start(self) -> None:
-        self._add_event("response.created", response=self._new_response("in_progress"))
-        self._add_event("response.in_progress", response=self._new_response("in_progress"))
+        self._add_part("response.created", response=self._new_response("in_progress"))
+        self._add_part("response.in_progress", response=self._new_response("in_progress"))
 
     # items
 
@@ -80,35 +87,35 @@ class ResponsesExporter(Exporter):
         data: Part = {"id": f"{prefix}_{self.id}_{index}", **fields, "status": "in_progress"}
         item = _Item(index, data)
         self._output.append(data)
-        self._add_event("response.output_item.added", output_index=index, item=_copy(data))
+        self._add_part("response.output_item.added", output_index=index, item=_copy(data))
         return item
 
     def _end_item(self, item: _Item, status: str = "completed") -> None:
         item.data["status"] = status
-        self._add_event("response.output_item.done", output_index=item.index, item=_copy(item.data))
+        self._add_part("response.output_item.done", output_index=item.index, item=_copy(item.data))
 
     def _part_place(self, item: _Item) -> Part:
         """Return the fields that identify the last content part of an item."""
         place = max(len(item.data["content"]) - 1, 0)
         return {"item_id": item.data["id"], "output_index": item.index, "content_index": place}
 
-    def _add_part(self, item: _Item, part: Part) -> None:
+    def _add_content_part(self, item: _Item, part: Part) -> None:
         item.pieces = []
         item.data["content"].append(part)
-        self._add_event("response.content_part.added", **self._part_place(item), part=dict(part))
+        self._add_part("response.content_part.added", **self._part_place(item), part=dict(part))
 
     def _end_part(self, item: _Item, key: str, done: str, **fields: Any) -> None:
         part = item.data["content"][-1]
         part[key] = "".join(item.pieces)
-        self._add_event(done, **self._part_place(item), **{key: part[key]}, **fields)
-        self._add_event("response.content_part.done", **self._part_place(item), part=dict(part))
+        self._add_part(done, **self._part_place(item), **{key: part[key]}, **fields)
+        self._add_part("response.content_part.done", **self._part_place(item), part=dict(part))
 
     # text, reasoning, refusals
 
     def _switch_block(self, kind: BlockKind | None) -> None:
         """End the message, which has text and refusals as its parts, before anything else begins."""
         item = self._message
-        if item is not None and item.data["type"] == "message" and kind not in ("text", "refusal"):
+        if item is not None and kind not in ("text", "refusal"):
             super()._switch_block(None)
             self._end_item(item)
             self._message = None
@@ -121,9 +128,11 @@ class ResponsesExporter(Exporter):
         if self._message is None:
             self._message = self._add_item("msg", type="message", role="assistant", content=[])
         if kind == "text":
-            self._add_part(self._message, {"type": "output_text", "text": "", "annotations": [], "logprobs": []})
+            self._add_content_part(
+                self._message, {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+            )
         else:
-            self._add_part(self._message, {"type": "refusal", "refusal": ""})
+            self._add_content_part(self._message, {"type": "refusal", "refusal": ""})
 
     def _on_block_end(self, kind: BlockKind) -> None:
         item = self._reasoning if kind == "reasoning" else self._message
@@ -139,26 +148,19 @@ class ResponsesExporter(Exporter):
             self._end_item(item)
             self._reasoning = None
 
-    def _add_delta(self, item: _Item | None, type: str, text: str, **fields: Any) -> None:
-        if item is not None:
-            item.pieces.append(text)
-            self._add_event(type, **self._part_place(item), delta=text, **fields)
-
-    def _on_text(self, text: str) -> None:
-        self._add_delta(self._message, "response.output_text.delta", text, logprobs=[])
-
-    def _on_refusal(self, text: str) -> None:
-        self._add_delta(self._message, "response.refusal.delta", text)
-
-    def _on_reasoning(self, text: str) -> None:
-        item = self._reasoning
-        if item is not None:
+    def _on_delta(self, kind: BlockKind, text: str) -> None:
+        item = self._reasoning if kind == "reasoning" else self._message
+        if item is None:
+            return
+        if kind == "reasoning":
             self._begin_reasoning_part(item)
-        self._add_delta(item, "response.reasoning_text.delta", text)
+        event, fields = _DELTA_EVENTS[kind]
+        item.pieces.append(text)
+        self._add_part(event, **self._part_place(item), delta=text, **fields)
 
     def _begin_reasoning_part(self, item: _Item) -> None:
         if not item.data["content"]:
-            self._add_part(item, {"type": "reasoning_text", "text": ""})
+            self._add_content_part(item, {"type": "reasoning_text", "text": ""})
 
     def _on_signature(self, signature: str, redacted: bool) -> None:
         if redacted:
@@ -179,13 +181,13 @@ class ResponsesExporter(Exporter):
     def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
         item = self._call_items[call.position]
         place: Part = {"item_id": item.data["id"], "output_index": item.index}
-        self._add_event("response.function_call_arguments.delta", **place, delta=arguments)
+        self._add_part("response.function_call_arguments.delta", **place, delta=arguments)
 
     def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
         item = self._call_items[call.position]
         item.data["arguments"] = call.arguments
         place: Part = {"item_id": item.data["id"], "output_index": item.index}
-        self._add_event("response.function_call_arguments.done", **place, arguments=call.arguments)
+        self._add_part("response.function_call_arguments.done", **place, arguments=call.arguments)
         self._end_item(item)
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:
@@ -212,7 +214,7 @@ class ResponsesExporter(Exporter):
 
     def _on_finish(self) -> None:
         response = self.response()
-        self._add_event(f"response.{response['status']}", response=response)
+        self._add_part(f"response.{response['status']}", response=response)
 
 
 def to_openai_responses(

@@ -54,9 +54,6 @@ class VercelExporter(Exporter):
         #: the metadata of the open block of reasoning
         self._signature: Part = {}
 
-    def _add_part(self, type: str, **fields: Any) -> None:
-        self._parts.append({"type": type, **fields})
-
     def _on_start(self) -> None:
         self._add_part("start", messageId=self.id)
         self._add_part("start-step")
@@ -74,11 +71,9 @@ class VercelExporter(Exporter):
             if signature:
                 self._signature = {}
 
-    def _on_text(self, text: str) -> None:
-        self._add_part("text-delta", id=self._block_ids["text"], delta=text)
-
-    def _on_reasoning(self, text: str) -> None:
-        self._add_part("reasoning-delta", id=self._block_ids["reasoning"], delta=text)
+    def _on_delta(self, kind: BlockKind, text: str) -> None:
+        if kind != "refusal":
+            self._add_part(f"{kind}-delta", id=self._block_ids[kind], delta=text)
 
     def _on_signature(self, signature: str, redacted: bool) -> None:
         metadata: Part = {"providerMetadata": {EXTENSION: {"signature": signature, "redacted": redacted}}}
@@ -123,11 +118,7 @@ class VercelExporter(Exporter):
 
 
 def to_vercel_parts(
-    events: Iterable[ProviderEvent],
-    *,
-    id: str | None = None,
-    dynamic: bool = False,
-    action_tool: str | None = None,
+    events: Iterable[ProviderEvent], *, id: str | None = None, dynamic: bool = False, action_tool: str | None = None
 ) -> Iterator[Part]:
     """Export events as parts of the AI SDK's UI message stream, each as early as possible.
 

@@ -17,16 +17,9 @@ from .usage import GEMINI
 _PART_EXTRAS = frozenset({"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = (
-    "candidates",
-    "usageMetadata",
-    "usage_metadata",
-    "promptFeedback",
-    "prompt_feedback",
-    "responseId",
-    "response_id",
-    "modelVersion",
-    "model_version",
-)
+    "candidates", "usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback",
+    "responseId", "response_id", "modelVersion", "model_version",
+)  # fmt: skip
 
 
 class GeminiReader(Reader):

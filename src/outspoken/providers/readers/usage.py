@@ -33,11 +33,7 @@ RESPONSES = UsageKeys(
     ("input_tokens_details.cached_tokens",),
 )
 ANTHROPIC = UsageKeys(
-    ("input_tokens",),
-    ("output_tokens",),
-    (),
-    ("output_tokens_details.thinking_tokens",),
-    ("cache_read_input_tokens",),
+    ("input_tokens",), ("output_tokens",), (), ("output_tokens_details.thinking_tokens",), ("cache_read_input_tokens",)
 )
 GEMINI = UsageKeys(
     ("promptTokenCount", "prompt_token_count"),
