@@ -18,6 +18,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import SchemaView
+from outspoken.notations.transcoder import Transcoder
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
 from outspoken.patterns.prefilter import prefilter_pattern
 from outspoken.patterns.prefix_index import PrefixIndex
@@ -252,6 +253,7 @@ def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
 def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str, text: str) -> None:
     how, schema_view = notation(kind, spelling), SchemaView(SCHEMA, SCHEMA, "json")
     scanner = how.scanner(9, schema_view)
+    assert isinstance(scanner, Transcoder)
     end, done = scanner.feed(text, 0)
     assert how.read_at(text, 0, 9, True, schema_view) == ((scanner.value, end, scanner.text) if done else None)
 

@@ -79,12 +79,12 @@ def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any])
     return build_action(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
 
 
-def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], typed: PartialString | None) -> Action:
+def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], partial: PartialString | None) -> Action:
     """The action for one that is truncated: the text to type as far as it came, or the arguments that are known."""
-    if typed is None:
+    if partial is None:
         return build_action(UnknownAction, {**common, "extra": _as_data(arguments)})
-    known = arguments.pop(typed.key, None)
-    text = known.removesuffix("\n") if isinstance(known, str) else typed.sent
+    known = arguments.pop(partial.key, None)
+    text = known.removesuffix("\n") if isinstance(known, str) else partial.sent
     return build_action(TypeText, {**common, "text": text, "extra": _as_data(arguments)})
 
 

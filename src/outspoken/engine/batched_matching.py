@@ -142,7 +142,7 @@ class BatchedMatcher:
 
 def schema_of(builder: Builder, transition: Transition, notation: Any) -> SchemaView:
     """What the tool's schema says of an embedded value, if its notation is typed by a schema."""
-    return builder.calls.schema_view(transition.role) if notation.typed else ANY
+    return builder.calls.schema_view(transition.role) if notation.typed_by_schema else ANY
 
 
 def _matcher(config: Config) -> matchers.Matcher:

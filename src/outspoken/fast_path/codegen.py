@@ -322,9 +322,8 @@ class SourceWriter(OperationWriter):
             if not chars:
                 notation = notation_of(step.terminal)
                 known = self._name("notation", notation)
-                read = (
-                    f"{known}.read_at(text, pos, depth, True, {self._schema_view(step) if notation.typed else 'ANY'})"
-                )
+                view = self._schema_view(step) if notation.typed_by_schema else "ANY"
+                read = f"{known}.read_at(text, pos, depth, True, {view})"
                 self._put(f"if {known}.may_begin(c):")
                 self._block(lambda step=step, read=read: self._scan(step, read))
                 continue

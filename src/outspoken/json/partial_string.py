@@ -1,4 +1,4 @@
-"""The text of a string that is still being written, as far as it is certain: of an action that types, of an answer."""
+"""The certain text of a string that is still arriving: the text of an action that types, or of an answer."""
 
 from __future__ import annotations
 
@@ -11,59 +11,63 @@ _STOP = re.compile(r"['\"\\]")
 _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _JSON_ESCAPED = {"\\": "\\", '"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _CODE = re.compile(r"u[0-9a-fA-F]{0,4}")
-#: as much of an escape as has come that may be the second half of a pair
+#: the second half of a surrogate pair, or the beginning of its escape
 _LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
 
 
 class PartialString:
-    """What is certain of a text that is being read.
+    """The certain text of a string that arrives in pieces.
 
-    `sent` is what was certain so far, `has_sent` whether that is anything. Of a quoted string, what comes before
-    anything that is not plain is certain: a quote that may or may not end it, an escape that few write. `held` is the
-    part of an escape that has come. `key` is the argument that holds it, `again` says that it was given twice.
+    `sent` is the text that was certain so far. In a quoted string, text is certain up to what may get another meaning:
+    an incomplete escape, which is in `held`, or an escape that cannot be read, which ends it. `key` is the argument
+    that the string belongs to; `repeated` says that the argument is given twice.
+
+    pydantic's `from_json(allow_partial="trailing-strings")` would read the string from its start with each piece, does
+    not say what it leaves out at the end, and refuses lone surrogates.
     """
 
-    __slots__ = ("_over", "_quote", "_sent", "again", "has_sent", "held", "key")
+    __slots__ = ("_over", "_quote", "_sent", "has_sent", "held", "key", "repeated")
 
-    #: the event that brings more of it
-    delta: type[Any] = TextDelta
+    #: the event that carries more of the text
+    delta: type[ActionText] | type[TextDelta] = TextDelta
 
     def __init__(self, key: str) -> None:
-        self.key, self.again = key, False
+        self.key = key
+        self.repeated = self.has_sent = False
         self.held: str = ""
         self._quote: str = ""
-        self._over = self.has_sent = False
+        self._over = False
         self._sent: list[str] = []
 
     @property
     def sent(self) -> str:
-        """All that was certain so far."""
+        """All text that was certain so far."""
         if len(self._sent) > 1:
             self._sent = ["".join(self._sent)]
         return self._sent[0] if self._sent else ""
 
     def complete(self, text: str) -> None:
-        """All of it was sent."""
+        """All of the text was sent by other means."""
         self._sent, self.has_sent = [text], bool(text)
 
-    def bare(self, piece: str) -> str:
-        """More of a text without quotes. Returns what became certain."""
-        return "" if self._over else self._certain(piece)
-
-    def end(self) -> None:
-        """The argument that held it is over; another one begins."""
+    def close(self) -> None:
+        """The string is over: another argument begins."""
         self._over = True
 
     def event(self, index: int, text: str) -> Event:
-        """The event that brings more of it, of the action with this number."""
+        """The event that carries more of the text; `index` is the number of the action."""
         raise NotImplementedError
 
-    def goes_on_in(self, segment: Any, name: str | None) -> bool:
-        """Does what was read at last go on from what was sent, where the call or action is called so?"""
+    def continues_in(self, segment: Any, name: str | None) -> bool:
+        """Is a recovered segment the same call or action, with a text that begins with `sent`?"""
         raise NotImplementedError
 
-    def quoted(self, piece: str) -> str:
-        """More of a literal, from its first character on, or the blanks before it. Returns what became certain."""
+    def feed_bare(self, piece: str) -> str:
+        """Read more of a text without quotes. Returns what became certain."""
+        return "" if self._over else self._certain(piece)
+
+    def feed_quoted(self, piece: str) -> str:
+        """Read more of a string literal, white space before it included. Returns what became certain."""
         if self._over:
             return ""
         if not self._quote:
@@ -98,12 +102,12 @@ class PartialString:
         return text
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
-        """The character of an escape, behind its backslash, and its end. None where more of it has to come."""
+        """Read an escape behind its backslash. Returns its character, None if it is incomplete, and its end."""
         raise NotImplementedError
 
 
 class PartialTypedText(PartialString):
-    """The text that an action types. The last line break is kept back, since at the end it may stand for Enter."""
+    """The text that an action types, with Python escapes. A last line break is held back: it may stand for Enter."""
 
     __slots__ = ("_break",)
     delta = ActionText
@@ -113,11 +117,9 @@ class PartialTypedText(PartialString):
         self._break = ""
 
     def event(self, index: int, text: str) -> Event:
-        """More of the text that an action types."""
         return ActionText(index, text)
 
-    def goes_on_in(self, segment: Any, name: str | None) -> bool:
-        """Is it the action, with a text that begins with what was sent?"""
+    def continues_in(self, segment: Any, name: str | None) -> bool:
         typed = getattr(segment, "type", "") == "type_text" and segment.name == name
         return typed and segment.text.startswith(self.sent)
 
@@ -135,10 +137,10 @@ class PartialTypedText(PartialString):
 
 
 class PartialAnswer(PartialString):
-    """The text of an answer: all that JSON's escapes say, which is never taken back.
+    """The text of an answer, with JSON escapes.
 
-    `begun` is the offset at which its value begins; `is_bare` says that it is written without quotes. The first half of
-    a pair of surrogates waits for the second.
+    `begun` is the offset where its value begins; `is_bare` says that it has no quotes. The first half of a surrogate
+    pair is held back until the second half arrives.
     """
 
     __slots__ = ("begun", "is_bare")
@@ -148,11 +150,9 @@ class PartialAnswer(PartialString):
         self.begun, self.is_bare = begun, is_bare
 
     def event(self, index: int, text: str) -> Event:
-        """More text to show."""
         return TextDelta(text)
 
-    def goes_on_in(self, segment: Any, name: str | None) -> bool:
-        """Is it text that begins with what was sent?"""
+    def continues_in(self, segment: Any, name: str | None) -> bool:
         return segment.kind == "text" and segment.text.startswith(self.sent)
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:

@@ -255,7 +255,7 @@ class JsonScanner:
         return ""
 
     @property
-    def search_special(self) -> Callable[[str, int], re.Match[str] | None] | None:
+    def search_special(self) -> Callable[[str], re.Match[str] | None] | None:
         """Inside a string, the search for the next character that is not plain text; None elsewhere."""
         return _INSIDE.search if self._string and not self._escape else None
 

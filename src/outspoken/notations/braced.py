@@ -1,7 +1,7 @@
-"""Objects in braces whose strings stand between marks: `{city:<|"|>Rome<|"|>,days:3}`.
+"""Objects in braces with marks around strings: `{city:<|"|>Rome<|"|>,days:3}`.
 
-Keys are bare, between marks, or JSON strings; so are values, objects and lists. There are no escapes between marks:
-what stands there is data. Bare values are typed by the tool's schema, or as JSON.
+Keys are bare, between marks, or JSON strings. Values are the same, or objects and lists. There are no escapes between
+marks. Bare values get their types from the tool's schema, or are read as JSON.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from .transcoder import Transcoder
 _BLANKS: Any = re.compile(r"[ \t\r\n]*")
 _JSON_STRING: Any = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
-#: in a bare value, this is the next key rather, and the comma before it is missing
+#: a bare value with this in it lacks a comma before the next key
 _NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
 _PLAIN_KEY = re.compile(r"[\w.$\-]+")
-#: how many opening marks may be missing, and how many places are tried for each
+#: how many opening marks may be missing, and how many places are tried for each mark
 _MAX_UNOPENED, _MAX_PLACES = 8, 8
 
-#: what short bare values and keys are made of
+#: the characters of short bare values and keys
 _SHORT = string.ascii_letters + string.digits + "_.-"
 
-#: What may come next: a value, an item or the end of the list, a key, a key or the end of the object, what follows.
+#: What a scanner expects next: a value; the first item or the end of a list; a key; the first key or the end of an
+#: object; a colon; a comma or the end.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
 
 
 class _Level:
-    """An object or a list that is open: what it holds so far, and the key that waits for its value."""
+    """An open object or list: what it holds so far, and the key of the next value."""
 
     __slots__ = ("holds", "schema_view", "key", "more")
 
@@ -47,13 +48,13 @@ class _Level:
 class _Patterns(NamedTuple):
     value: Any
     key: Any
-    #: what the most usual objects are made of: a bare key with a short bare value or text between marks
+    #: a bare key with a short bare value or with text between marks
     pair: Any
 
 
 @lru_cache(maxsize=64)
 def _patterns(mark: str) -> _Patterns:
-    """Bare values and keys: they hold no punctuation, and nothing with which a mark may begin."""
+    """The patterns for a mark. Bare values and keys hold no punctuation, and not the first character of the mark."""
     first, whole = re.escape(mark[0]), re.escape(mark)
     quoted = rf"[^{first}]*(?:(?!{whole}){first}[^{first}]*)*"
     short = re.escape(_SHORT.replace(mark[0], ""))
@@ -65,24 +66,24 @@ def _patterns(mark: str) -> _Patterns:
 
 
 def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
-    """The value, end and JSON text of an object that is all there and made of such pairs alone; None for any other."""
+    """Read a complete object of such pairs alone: the value, its end and its JSON text; None for any other."""
     match_pair = _patterns(mark).pair.match
     value: dict[str, Any] = {}
-    said: list[str] = []
+    written: list[str] = []
     pos += 1
     while (match := match_pair(text, pos)) is not None:
         key, quoted, bare, after = match.groups()
         known = schema_view.member(key)
         found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
-        said.append(f"{to_json(key)}: {to_json(found)}")
+        written.append(f"{to_json(key)}: {to_json(found)}")
         pos = match.end()
         if after == "}":
-            return value, pos, f"{{{', '.join(said)}}}"
+            return value, pos, f"{{{', '.join(written)}}}"
     return None
 
 
 class BracedScanner(Transcoder):
-    """Reads one object in braces that arrives in pieces, and says it in JSON as it comes."""
+    """Reads one object in braces that arrives in pieces, and transcodes it to JSON."""
 
     def __init__(self, mark: str, max_depth: int, schema_view: SchemaView) -> None:
         super().__init__()
@@ -90,22 +91,16 @@ class BracedScanner(Transcoder):
         self._bare = _patterns(mark)
         self._want = _VALUE
         self._levels: list[_Level] = []
-        #: what is read of a string, a bare value or a key, by the character that began it: the mark's, `"` or none
+        #: the mark or quote that opened the string being read, "" in a bare value or key, None between tokens
         self._reading: str | None = None
         self._pieces: list[str] = []
         self._live = False
-        self.value: Any = None
 
     @property
     def depth(self) -> int:
-        """How many brackets are open."""
         return len(self._levels)
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
-        """Read on from `pos`. Returns where reading stopped, and whether the object ended there.
-
-        What may be the beginning of a mark or of an escape is not read before the rest of it is there.
-        """
         length, done = len(text), False
         while pos < length and not done and not self.broken:
             begun = pos
@@ -127,10 +122,10 @@ class BracedScanner(Transcoder):
                     break
         return pos, done
 
-    # what stands between brackets
+    # -- punctuation
 
     def _token(self, text: str, pos: int) -> tuple[int, bool, bool]:
-        """What begins here. Returns where to go on, whether the object has ended, and whether more is needed."""
+        """Read what begins here. Returns where to go on, whether the object ended, and whether more text is needed."""
         char, want = text[pos], self._want
         if want == _COLON:
             self.broken = char != ":"
@@ -179,19 +174,19 @@ class BracedScanner(Transcoder):
             self.broken = True
             return pos, False, False
         self._levels.pop()
-        self._said.append(char)
+        self._written.append(char)
         self._put(level.holds)
         return pos + 1, not self._levels, False
 
     def _place(self) -> SchemaView:
-        """What is known of the value that comes next."""
+        """The schema of the next value."""
         if not self._levels:
             return self._shape
         level = self._levels[-1]
         return level.schema_view.member(level.key) if isinstance(level.holds, dict) else level.schema_view.item
 
     def _lead(self, text: str) -> None:
-        """Say what stands before a value, and the value or its beginning."""
+        """Write a value, or its beginning, with the comma and key before it."""
         lead = ""
         if self._levels:
             level = self._levels[-1]
@@ -199,7 +194,7 @@ class BracedScanner(Transcoder):
             level.more = True
             if isinstance(level.holds, dict):
                 lead += f"{to_json(level.key)}: "
-        self._said.append(lead + text)
+        self._written.append(lead + text)
 
     def _put(self, value: Any) -> None:
         """A value is complete."""
@@ -211,7 +206,7 @@ class BracedScanner(Transcoder):
         else:
             holds.append(value)
 
-    # strings, bare values and keys
+    # -- strings, bare values and keys
 
     def _begin(self, how: str) -> None:
         self._reading, self._pieces = how, []
@@ -220,21 +215,21 @@ class BracedScanner(Transcoder):
             self._lead('"')
 
     def _in_marks(self, text: str, pos: int) -> tuple[int, bool]:
-        """Text between marks. Returns where to go on, and whether more is needed."""
+        """Read text between marks. Returns where to go on, and whether more text is needed."""
         mark = self._mark
         end = text.find(mark, pos)
         stop = end if end >= 0 else len(text) - overlap(text, pos, mark)
         if stop > pos:
             self._pieces.append(text[pos:stop])
             if self._live:
-                self._said.append(escape(text[pos:stop]))
+                self._written.append(escape(text[pos:stop]))
         if end < 0:
             return stop, True
         self._end("".join(self._pieces))
         return end + len(mark), False
 
     def _in_json(self, text: str, pos: int) -> int:
-        """A JSON string. What is open of an escape at the end of the text is left."""
+        """Read a JSON string, up to an incomplete escape at the end of the text."""
         end = _JSON_STRING.match(text, pos).end()
         self._pieces.append(text[pos:end])
         if end == len(text):
@@ -247,7 +242,7 @@ class BracedScanner(Transcoder):
         return end
 
     def _in_bare(self, text: str, pos: int) -> int:
-        """A bare value, or a bare key."""
+        """Read a bare value or key."""
         key = self._want in (_KEY, _FIRST_KEY)
         end = (self._bare.key if key else self._bare.value).match(text, pos).end()
         self._pieces.append(text[pos:end])
@@ -268,7 +263,7 @@ class BracedScanner(Transcoder):
             self._levels[-1].key = text
             self._want = _COLON
         elif self._live:
-            self._said.append('"')
+            self._written.append('"')
             self._put(text)
         else:
             schema_view = self._place()
@@ -277,10 +272,11 @@ class BracedScanner(Transcoder):
             self._put(value)
 
 
-def unopened(text: str, pos: int, mark: str, max_depth: int) -> list[int] | None:
-    """Where marks that open strings are missing in an object, if with them it is one: `{city:Rome<|"|>}`.
+def find_missing_marks(text: str, pos: int, mark: str, max_depth: int) -> list[int] | None:
+    """The places where opening marks are missing, if the object can be read with them: `{city:Rome<|"|>}`.
 
-    A mark that closes nothing says so; what it closes began behind the punctuation before it, the nearest that will do.
+    A mark that closes nothing shows that one is missing. Its string began behind punctuation; the nearest is tried
+    first.
     """
     found: list[int] = []
     end, done = _scanned(text, pos, mark, max_depth)
@@ -304,13 +300,13 @@ def _scanned(text: str, pos: int, mark: str, max_depth: int) -> tuple[int, bool]
 
 
 def overlap(text: str, pos: int, mark: str) -> int:
-    """How many of the last characters of a text, from `pos` on, may be the beginning of a mark."""
+    """How many characters at the end of a text, from `pos` on, may be the beginning of a mark."""
     most = min(len(text) - pos, len(mark) - 1)
     return next((n for n in range(most, 0, -1) if text.endswith(mark[:n])), 0)
 
 
 def write_braced(value: Any, mark: str) -> str | None:
-    """A value in this notation; None where it cannot be carried."""
+    """The value in this notation; None if the notation cannot express it."""
     if isinstance(value, str):
         return f"{mark}{value}{mark}" if f"{value}{mark}".find(mark) == len(value) else None
     if isinstance(value, dict):

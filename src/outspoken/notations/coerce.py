@@ -1,7 +1,4 @@
-"""Bare values: what an argument's text means, by its schema or, where there is none, by the format's rule.
-
-Also how a value is written as JSON, at once or in pieces.
-"""
+"""Bare text as a typed value, by the schema of the argument or by the format's rule; and values as JSON text."""
 
 from __future__ import annotations
 
@@ -45,9 +42,9 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
     """The value of an argument that is written as bare text.
 
-    `types` are the JSON types that its schema admits, None where that is not known; then `fallback` decides: "json"
-    (JSON if it is JSON, else text) or "text". Text that is of no admitted type is returned as it is; see `fits`.
-    Where a string is admitted, too, only what is spelled as in JSON is taken for null, for a number or for a list.
+    `types` are the JSON types that its schema allows. If they are not known (None), `fallback` decides: "json" reads
+    the text as JSON, or as a string if it is not JSON; "text" reads it as a string. Text of no allowed type is returned
+    as it is; see `fits`. If a string is allowed, too, only JSON spelling makes null, a number or a list.
     """
     if types is None:
         return text if fallback == "text" else _untyped(text)
@@ -58,7 +55,7 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
         and "string" not in types
         and not _NUMERIC.isdisjoint(types)
     ):
-        return int(text)  # what is most common is known fastest
+        return int(text)  # the most usual case, so it is tested first
     bare = text.strip()
     if not bare or types <= _STRING:
         return text
@@ -75,7 +72,7 @@ def read_bare(text: str, types: frozenset[str] | None, fallback: str) -> Any:
 
 
 def fits(value: Any, types: frozenset[str] | None) -> bool:
-    """Is the value of one of the JSON types? It is, where they are not known."""
+    """Is the value of one of the JSON types? True if they are not known."""
     if types is None:
         return True
     if isinstance(value, float):
@@ -89,9 +86,9 @@ _KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", l
 
 
 def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallback: str) -> bool:
-    """Can text that begins so, white space aside, still be read as anything but itself?
+    """Can text that begins so, white space aside, still become another value than a string?
 
-    If not, it can be sent as the pieces of a string while it arrives.
+    If not, it can be sent as pieces of a string while it arrives.
     """
     bare = first_chars.strip()
     if types is None:
@@ -111,19 +108,19 @@ def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallb
 
 
 def to_json(value: Any) -> str:
-    """The value as JSON text. Raises ValueError for a number that JSON does not have."""
+    """The value as JSON text. Raises ValueError for infinity and NaN."""
     if isinstance(value, str):
         return encode_basestring(value)
     return repr(value) if value.__class__ is int else _ENCODER.encode(value)
 
 
 def escape(piece: str) -> str:
-    """A piece of a string as it stands between the quotes in JSON; the pieces may be joined."""
+    """A piece of a string as in JSON, without quotes. Escaped pieces may be joined."""
     return encode_basestring(piece)[1:-1]
 
 
 def _untyped(text: str) -> Any:
-    """The value of a text that is JSON, or that is what Python writes for it; else the text itself."""
+    """The value of a text that is JSON or a Python literal; else the text itself."""
     bare = text.strip()
     if not bare or bare[0] not in '"[{-0123456789tfnTFN':
         return text
@@ -140,7 +137,7 @@ def _untyped(text: str) -> Any:
 
 
 def _number(text: str, types: frozenset[str], loose: bool) -> int | float | None:
-    """The number that the text is: an integer if it is spelled as one, or if nothing else is admitted."""
+    """The text as a number: an integer if it is spelled as one, or if no other is allowed; None if it is none."""
     if not (_NUMBER if loose else _JSON_NUMBER).fullmatch(text):
         return None
     if "number" not in types and loose and (integral := _INTEGRAL.fullmatch(text)):
@@ -155,7 +152,7 @@ def _number(text: str, types: frozenset[str], loose: bool) -> int | float | None
 
 
 def _escaped(text: str) -> Any:
-    """The value of JSON that is written as inside a string, without the string's quotes; None where it is none."""
+    """The value of JSON whose quotes are escaped as if it were inside a string; None if it is not JSON."""
     try:
         return decode(decode(f'"{text}"', 1), _MAX_DEPTH) if '\\"' in text else None
     except NotJsonError:
@@ -163,7 +160,7 @@ def _escaped(text: str) -> Any:
 
 
 def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
-    """The list or object that the text is, as JSON or else as Python writes it; `loose` admits tuples and sets."""
+    """The text as a list or object; None if it is none. `loose` allows tuples, sets and escaped JSON."""
     if not text.startswith(("[", "{", "(") if loose else ("[", "{")):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Python literals as models write them: found by a scanner, and read without evaluating anything.
+"""Python literals: the scanner finds where one ends, the reader reads it without evaluating anything.
 
-A literal ends before an unbracketed comma, closing bracket or line break. Read at once or in pieces, it has the same
-extent and the same value. What is no literal (a name, a call, an operator) is not read at all.
+A literal ends before a comma, closing bracket or line break outside of brackets. Names, calls and operators are not
+literals. Read at once or in pieces, a literal has the same extent and value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER = r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][
 
 
 def _token(space: str, after: str) -> re.Pattern[str]:
-    """What a value may begin with. A plain value is whole, and `after` says that nothing else belongs to it."""
+    """The first token of a value. A plain value is complete if `after` matches behind it."""
     others = rf"(?P<open>[\[({{])|(?P<string>{_OPENING})|(?P<radix>{_RADIX})|(?P<number>{_NUMBER})"
     return re.compile(f"{space}(?:{_PLAIN}(?={after})|{others})")
 
@@ -60,7 +60,7 @@ _DECODER: Any = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
-    """The literal that begins at `pos` and its end, in one step; None where there is none that is sound."""
+    """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one."""
     match = _SIMPLE.match(text, pos)
     if match is not None:
         return _scalar(match), match.end()
@@ -75,7 +75,7 @@ def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
 
 
 def decode(text: str, max_depth: int) -> Any:
-    """The value of a text that is one literal. Raises NotJsonError."""
+    """Read a text that is one literal. Raises NotJsonError."""
     text = text.strip(" \t\f\r\n")
     try:
         value, end = _read(text, 0, max_depth)
@@ -87,7 +87,7 @@ def decode(text: str, max_depth: int) -> Any:
 
 
 def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
-    """What `read_at` finds, where it is spelled as in JSON and without escapes, which JSON reads otherwise."""
+    """The same by the JSON decoder, for a literal that is also JSON. Escapes differ, so a literal with any is not."""
     try:
         value, end = _DECODER.scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
 
 
 def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
-    """The literal that begins at `pos`, after blanks, and the end of its last token. Raises ValueError."""
+    """The literal that begins at `pos`, blanks skipped, and the end of its last token. Raises ValueError."""
     stack: list[tuple[str, list[Any], list[str]]] = []
     token, joined = _OUTER, _JOINED_OUTER
     while (match := token.match(text, pos)) is not None:
@@ -148,7 +148,7 @@ def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any
 
 
 def _scalar(match: re.Match[str]) -> Any:
-    """The value of a token that is neither a bracket nor a string to be unescaped. Raises ValueError."""
+    """The value of a token that is neither a bracket nor a string with escapes. Raises ValueError."""
     kind = match.lastgroup or ""
     raw = match[kind]
     if kind == "single" or kind == "double":
@@ -164,7 +164,7 @@ def _scalar(match: re.Match[str]) -> Any:
 
 
 def _strings(text: str, pos: int, joined: re.Pattern[str]) -> tuple[str, int]:
-    """The value of one string, or of several that stand next to each other, and its end."""
+    """The value of adjacent strings, and its end."""
     parts: list[str] = []
     while (match := joined.match(text, pos)) is not None:
         start, quote = match.end(), match[2]
@@ -175,7 +175,7 @@ def _strings(text: str, pos: int, joined: re.Pattern[str]) -> tuple[str, int]:
 
 
 def _closing(text: str, start: int, quote: str) -> int:
-    """Where the string that begins at `start` is closed: at the first quote after an even number of backslashes."""
+    """The end of the string body that begins at `start`: the first quote behind an even number of backslashes."""
     end = text.find(quote, start)
     while end >= 0:
         slash = end
@@ -188,7 +188,7 @@ def _closing(text: str, start: int, quote: str) -> int:
 
 
 def _body(prefix: str, body: str) -> str:
-    """What stands between the quotes, with its escapes read. Raises NotJsonError where something is to be filled in."""
+    """The text of a string body, with its escapes read. Raises NotJsonError for an f-string with fields."""
     if "f" in prefix:
         rest = body.replace("{{", "").replace("}}", "")
         if "{" in rest or "}" in rest:
@@ -208,7 +208,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _key(value: Any) -> str:
-    """The key in JSON for a key of a dict. Raises NotJsonError for what can be none."""
+    """A key of a dict as a key of JSON. Raises NotJsonError for lists and dicts."""
     if isinstance(value, (list, dict)):
         raise NotJsonError("key")
     return value if isinstance(value, str) else json.dumps(value)
@@ -222,15 +222,15 @@ _INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
 class PythonScanner:
     """Finds the end of one Python literal in text that arrives in pieces.
 
-    `depth` is how many brackets are open. `too_deep` says that the limit was passed; the literal is then scanned to
-    its end all the same, but not read.
+    `depth` is how many brackets are open. `too_deep` says that the limit was passed; the literal is still scanned to
+    its end, but not read.
     """
 
-    #: its pieces are not handed on before it is complete
+    #: no JSON is taken before the literal is complete
     held = 0
-    #: whether what it reads is sound is known only when all of it is there
+    #: errors show only when the complete literal is read
     broken = detects_errors = allow_controls = False
-    #: what it reads has to be said in JSON
+    #: the notation is not JSON
     transcodes = True
     search_special = None
     __slots__ = ("_escaped", "_max", "_quote", "_quotes", "_started", "_width", "depth", "too_deep")
@@ -242,7 +242,7 @@ class PythonScanner:
         self._quotes = self._width = self.depth = 0
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
-        """Read on from `pos`. Returns where reading stopped, and whether the literal ended there."""
+        """Read on from `pos`. Returns where reading stopped and whether the literal ended there."""
         length = len(text)
         self._started = self._started or pos < length
         while pos < length:
@@ -257,11 +257,11 @@ class PythonScanner:
         return pos, False
 
     def take_json(self) -> str:
-        """What is said in JSON since it was last asked for: nothing, before the literal is complete."""
+        """Nothing, as the JSON is known only when the literal is complete."""
         return ""
 
     def finish(self) -> bool:
-        """The text has ended: is the literal complete? It is unless a string or a bracket is open."""
+        """Is the literal complete if the text ends here? Yes, unless a string or a bracket is open."""
         empty_string = not self._width and self._quotes == 2
         return self._started and not self.depth and (not self._quote or empty_string)
 
@@ -281,7 +281,7 @@ class PythonScanner:
     def _inside(self, text: str, pos: int) -> int:
         """Read on in a string, and return where reading stopped.
 
-        `_width` is how many quotes close it, 0 while that is not known; `_quotes` is how many have just been read.
+        `_width` is how many quotes close it, 0 if not known yet; `_quotes` is how many were read last.
         """
         if not self._width:
             return self._open(text[pos], pos)
@@ -298,7 +298,7 @@ class PythonScanner:
         return match.end()
 
     def _open(self, char: str, pos: int) -> int:
-        """Read on where one or two quotes have been read: they open a string, or they are an empty one."""
+        """Read on behind one or two quotes, which open a string or are an empty one."""
         if char == self._quote:
             self._quotes += 1
             if self._quotes == 3:

@@ -1,4 +1,4 @@
-"""What a tool's JSON schema says of a value and of what it holds, for values that are written without types."""
+"""What a tool's JSON schema says of a value and its parts, for values that are written without types."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _MAX_PARTS = 64
 
 
 class SchemaView:
-    """What is known of a value: the schema of its place, where there is one.
+    """A view of one place in a schema. Nothing is known of its value if it has no schema.
 
-    `fallback` is how bare text is read where the schema does not say: "json" or "text".
+    `fallback` is how bare text is read if the schema gives no type: "json" or "text".
     """
 
     def __init__(self, schema: Any, root: Any, fallback: str) -> None:
         self._schema, self._root, self._fallback = schema, root, fallback
-        #: the members that were asked for, where this is the whole
+        #: the members that were asked for; only kept for the whole schema
         self._members: dict[str, SchemaView] = {}
 
     @cached_property
     def types(self) -> Types | None:
-        """The JSON types that the value may have; None where that is not known."""
+        """The JSON types that the value may have; None if they are not known."""
         return types_of(self._schema, self._root, {}, 0) or None
 
     @cached_property
@@ -42,7 +42,7 @@ class SchemaView:
         return self.types is None or kind in self.types
 
     def member(self, key: str) -> SchemaView:
-        """What is known of the value of a key."""
+        """The view of the value of a key."""
         known = self._members.get(key)
         if known is not None:
             return known
@@ -57,11 +57,11 @@ class SchemaView:
 
     @cached_property
     def item(self) -> SchemaView:
-        """What is known of the items of a list."""
+        """The view of the items of a list."""
         return self._first("items")
 
     def _first(self, keyword: str) -> SchemaView:
-        """What the first schema says that has a schema under a keyword."""
+        """The view of the first schema under a keyword."""
         found = (part.get(keyword) for part in self._parts)
         return SchemaView(next((f for f in found if isinstance(f, dict)), None), self._root, self._fallback)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
@@ -70,12 +70,12 @@ class SchemaView:
         return read_bare(text, self.types, self._fallback)
 
     def quoted(self, text: str) -> Any:
-        """The value of text that is marked as a string: another one only where no string may stand."""
+        """The value of text that is marked as a string. It is read as bare text only if no string is allowed."""
         return text if self.may_be_text else read_bare(text, self.types, "text")
 
     @cached_property
     def _parts(self) -> list[dict[str, Any]]:
-        """The schema, and those that it refers to or consists of."""
+        """The schema, and the schemas that it refers to or combines."""
         found: list[dict[str, Any]] = []
         waiting: list[Any] = [self._schema]
         seen: set[int] = set()
@@ -93,7 +93,7 @@ class SchemaView:
 
 
 def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:
-    """What the tools say of the arguments of one of them, or with a key of that argument."""
+    """The view of the arguments of a tool, or of one argument; `name` and `key` may be unknown."""
     if tools is None or name is None or name not in tools:
         return ANY if fallback == "json" else SchemaView(None, None, fallback)
     whole = tools.schema_views.get((name, fallback))
@@ -103,5 +103,5 @@ def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallb
     return whole.member(key) if key else whole
 
 
-#: A value of which nothing is known.
+#: The view of a value of which nothing is known.
 ANY = SchemaView(None, None, "json")

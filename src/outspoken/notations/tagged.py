@@ -1,8 +1,8 @@
-"""Objects as elements that are named after their keys, each tag behind a prefix: `~<days>3~</days>`.
+"""Objects as elements named after their keys, with a prefix before each tag: `~<days>3~</days>`.
 
-Elements nest. Those of one name are a list, and so are elements that are all called `item`. What an element holds is
-typed by the tool's schema, or as JSON; where only a string may stand, it is text to the byte, tags and all. There is no
-bracket round the whole: it ends before a closing tag that closes none of its elements.
+Elements nest. Elements with the same name are a list, as are elements that are all called `item`. Text gets its type
+from the tool's schema, or is read as JSON; where only a string is allowed, it is kept exactly, tags included. Nothing
+encloses the object: it ends before a closing tag that closes none of its elements.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ def _tag(prefix: str) -> Any:
 
 
 def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
-    """The value, end and JSON text of an object that is all there, if no element holds another or may be a list."""
+    """Read a complete object in which no element holds another or may be a list; None for any other."""
     tag = _tag(prefix)
     value: dict[str, Any] = {}
-    said: list[str] = []
+    written: list[str] = []
     while (at := text.find(prefix, pos)) >= 0 and not text[pos:at].strip(_BLANK):
         opened = tag.match(text, at)
         if opened is None:
             return None
         name = opened[2]
         if opened[1]:
-            return value, at, f"{{{', '.join(said)}}}"
+            return value, at, f"{{{', '.join(written)}}}"
         pos = opened.end()
         at = text.find(prefix, pos)
         closed = tag.match(text, at) if at >= 0 else None
@@ -47,7 +47,7 @@ def read_plain(text: str, pos: int, prefix: str, schema_view: SchemaView) -> tup
         if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
             return None
         found = value[name] = _of_text(text[pos:at], known)
-        said.append(f"{to_json(name)}: {to_json(found)}")
+        written.append(f"{to_json(name)}: {to_json(found)}")
         pos = closed.end()
     return None
 
@@ -60,7 +60,7 @@ def _of_text(text: str, schema_view: SchemaView) -> Any:
 
 
 class _Child(NamedTuple):
-    """An element that is complete; `loose` says that it is an item of a list that has no element of its own."""
+    """A complete element. `loose`: an item of a list without an element of its own; `single`: it cannot be a list."""
 
     name: str
     value: Any
@@ -69,24 +69,24 @@ class _Child(NamedTuple):
 
 
 class _Element:
-    """An element that is open."""
+    """An open element. `raw`: only text is allowed in it. `written`: its text is transcoded while it arrives."""
 
-    __slots__ = ("name", "schema_view", "pieces", "children", "inner", "raw", "said")
+    __slots__ = ("name", "schema_view", "pieces", "children", "inner", "raw", "written")
 
     def __init__(self, name: str, schema_view: SchemaView) -> None:
         self.name, self.schema_view = name, schema_view
         self.raw = schema_view.is_text
-        self.said = False
+        self.written = False
         self.pieces: list[str] = []
         self.children: list[_Child] = []
-        #: the tags that are open in text
+        #: the open tags in raw text
         self.inner: list[str] = []
 
 
 class TaggedScanner(Transcoder):
-    """Reads one object in elements that arrives in pieces, and says it in JSON as far as no element may change that.
+    """Reads one object in elements that arrives in pieces, and transcodes it to JSON.
 
-    What may be repeated, and so become a list, is said at the end.
+    Elements that may be repeated, and so become a list, are written at the end.
     """
 
     def __init__(self, prefix: str, max_depth: int, schema_view: SchemaView) -> None:
@@ -96,20 +96,15 @@ class TaggedScanner(Transcoder):
         self._root = _Element("", schema_view)
         self._root.raw = False
         self._stack = [self._root]
-        #: of how many elements all was said
+        #: how many elements are written
         self._sure = 0
         self.value: dict[str, Any] = {}
 
     @property
     def depth(self) -> int:
-        """How many elements are open."""
         return len(self._stack) - 1
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
-        """Read on from `pos`. Returns where reading stopped, and whether the object ended there.
-
-        What may be the beginning of a tag is not read before the rest of it is there.
-        """
         while not self.broken:
             start, match = self._next(text, pos)
             if start > pos:
@@ -118,8 +113,8 @@ class TaggedScanner(Transcoder):
                     break
             if match is None:
                 break
-            if not self._said:
-                self._said.append("{")
+            if not self._written:
+                self._written.append("{")
             if match[1] and self._stack[-1] is self._root:
                 self._end()
                 return start, True
@@ -128,7 +123,7 @@ class TaggedScanner(Transcoder):
         return pos, False
 
     def _next(self, text: str, pos: int) -> tuple[int, Any]:
-        """Where the next tag begins, and the tag; or where a tag may begin that is not all there, and None."""
+        """The start of the next tag and its match, or the start of an incomplete tag and None."""
         prefix, at = self._prefix, pos
         while (at := text.find(prefix, at)) >= 0:
             if (match := self._tag.match(text, at)) is not None:
@@ -139,7 +134,7 @@ class TaggedScanner(Transcoder):
         return len(text) - overlap(text, pos, prefix), None
 
     def _text(self, text: str, pos: int, end: int) -> int:
-        """Text within an element. Returns where reading stopped."""
+        """Read text within an element. Returns where reading stopped."""
         element, piece = self._stack[-1], text[pos:end]
         if element is self._root or element.children:
             rest = piece.lstrip(_BLANK)
@@ -150,11 +145,11 @@ class TaggedScanner(Transcoder):
 
     def _add(self, element: _Element, piece: str) -> None:
         element.pieces.append(piece)
-        if element.said:
-            self._said.append(escape(piece))
+        if element.written:
+            self._written.append(escape(piece))
 
     def _on_tag(self, match: Any, text: str) -> None:
-        """A tag opens or closes an element, or is text where only text may stand."""
+        """Read a tag: it opens or closes an element, or is text where only text is allowed."""
         closes, name = match.groups()
         element = self._stack[-1]
         if element.raw and not (closes and not element.inner and name == element.name):
@@ -183,8 +178,8 @@ class TaggedScanner(Transcoder):
         )
         element = _Element(name, schema_view.item if listed else schema_view.member(name))
         if parent is self._root and element.raw and self._sure == len(parent.children):
-            element.said = True
-            self._said.append(f'{self._lead(name)}"')
+            element.written = True
+            self._written.append(f'{self._lead(name)}"')
         self._stack.append(element)
 
     def _lead(self, name: str) -> str:
@@ -198,11 +193,11 @@ class TaggedScanner(Transcoder):
         single = schema_view.types is not None and "array" not in schema_view.types
         parent.children.append(_Child(element.name, value, loose, single))
         if parent is self._root and single and self._sure == len(parent.children) - 1:
-            self._said.append('"' if element.said else f"{self._lead(element.name)}{to_json(value)}")
+            self._written.append('"' if element.written else f"{self._lead(element.name)}{to_json(value)}")
             self._sure += 1
 
     def _value(self, element: _Element) -> tuple[Any, bool]:
-        """The value of an element, and whether it is an item of a list without an element of its own."""
+        """The value of an element, and whether it is `loose`."""
         schema_view, children = element.schema_view, element.children
         if children:
             all_items = all(child.name == _ITEM for child in children)
@@ -220,18 +215,18 @@ class TaggedScanner(Transcoder):
         return value, False
 
     def _end(self) -> None:
-        """The object is complete: what was not said yet is said now."""
+        """The object is complete: write what is not written yet."""
         children = self._root.children
         self.value = _grouped(children[: self._sure])
         for name, value in _grouped(children[self._sure :]).items():
-            self._said.append(f"{self._lead(name)}{to_json(value)}")
+            self._written.append(f"{self._lead(name)}{to_json(value)}")
             self._sure += 1
             self.value[name] = value
-        self._said.append("}")
+        self._written.append("}")
 
 
 def _grouped(children: list[_Child]) -> dict[str, Any]:
-    """The object of elements: those of one name are a list, unless no list may stand there."""
+    """The object of elements. Elements with the same name are a list, unless the schema allows none."""
     groups: dict[str, list[_Child]] = {}
     for child in children:
         groups.setdefault(child.name, []).append(child)
@@ -244,14 +239,14 @@ def _grouped(children: list[_Child]) -> dict[str, Any]:
 
 
 def _empty(schema_view: SchemaView, text: str) -> Any:
-    """The value of an element without anything in it."""
+    """The value of an empty element."""
     if schema_view.may_be("array"):
         return []
     return {} if schema_view.may_be("object") else schema_view.bare(text)
 
 
 def write_tagged(value: dict[str, Any], prefix: str) -> str | None:
-    """An object in this notation; None where it cannot be carried."""
+    """The object in this notation; None if the notation cannot express it."""
     parts: list[str] = []
     for key, inner in value.items():
         text = _written(inner, prefix)

@@ -1,6 +1,6 @@
 """The tools that a model was given: their names, and the JSON schemas of their arguments.
 
-Names are read at once. Schemas are read when they are asked for, and kept.
+Names are read at once, schemas on first use.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_DEPTH = 64
 _MAX_KEPT = 1000
 _UNKNOWN: Any = object()
 
-#: Each type alone, and the keys of a schema that say more of its types than `type` does.
+#: Each type alone, and the keys of a schema that restrict its types besides `type`.
 _SINGLE = {k: frozenset({k}) for k in ("null", "boolean", "integer", "number", "string", "object", "array")}
 _SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nullable"})
 
@@ -37,20 +37,20 @@ class Tools:
     __slots__ = ("_sources", "_types", "names", "schema_views")
 
     def __init__(self, sources: dict[str, Any]) -> None:
-        #: a schema, None where there is none, or the model or function of which one is made when it is asked for
+        #: a schema, None, or a model or function whose schema is made on first use
         self._sources = sources
         #: the names of the tools
         self.names: KeysView[str] = sources.keys()
         self._types: dict[tuple[str, str], Types | None] = {}
-        #: what is known of the arguments of a tool, once that was asked for
+        #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], Any] = {}
 
     @classmethod
     def of(cls, tools: Any) -> Tools | None:
-        """The tools of a list, or None where there are none. Raises `ToolError`.
+        """Read a list of tools; None if it is empty. Raises `ToolError`.
 
-        A tool is a dict in the manner of OpenAI or Anthropic, an object with such attributes, a pydantic model class
-        or a function. Of two tools with one name the later one counts.
+        A tool is a dict as for OpenAI or Anthropic, an object with such attributes, a pydantic model class or a
+        function. Of two tools with the same name, the later one counts.
         """
         if tools is None or isinstance(tools, Tools):
             return tools
@@ -63,7 +63,7 @@ class Tools:
         return name in self._sources
 
     def schema(self, name: str) -> dict[str, Any] | None:
-        """The JSON schema of a tool's arguments; None where it is not known."""
+        """The JSON schema of a tool's arguments; None if it is not known."""
         source = self._sources.get(name)
         if source is None or _is_object(source):
             return source
@@ -71,7 +71,7 @@ class Tools:
         return schema
 
     def argument(self, name: str, key: str) -> dict[str, Any] | bool | None:
-        """The JSON schema of one argument; None where nothing is known of it."""
+        """The JSON schema of one argument; None if it is not known."""
         schema = _target(self.schema(name))
         properties: Any = schema.get("properties")
         if _is_object(properties) and key in properties:
@@ -86,7 +86,7 @@ class Tools:
         return [key for key in required if isinstance(key, str)] if _is_list(required) else []
 
     def types(self, name: str, key: str) -> Types | None:
-        """The JSON types that an argument's schema admits; None where it does not say."""
+        """The JSON types that an argument's schema allows; None if it does not say."""
         types = self._types.get((name, key), _UNKNOWN)
         if types is not _UNKNOWN:
             return types
@@ -100,7 +100,7 @@ class Tools:
 
 
 def _plain_types(schema: Any, key: str) -> Types | None:
-    """The types of an argument whose schema says no more of them than one `type`."""
+    """The types of an argument whose schema gives them by a single `type` alone; else None."""
     try:
         found = schema["properties"][key]
         kind = found["type"]
@@ -110,7 +110,7 @@ def _plain_types(schema: Any, key: str) -> Types | None:
 
 
 def _read(index: int, tool: Any) -> tuple[str, Any]:
-    """The name of a tool, and its schema or what it is made of. Raises `ToolError`."""
+    """The name of a tool, and its schema or the source of it. Raises `ToolError`."""
     body = tool
     if tool.__class__ is dict:
         body = tool.get("function", tool)
@@ -123,7 +123,7 @@ def _read(index: int, tool: Any) -> tuple[str, Any]:
 
 
 def _read_other(index: int, tool: Any) -> tuple[str, Any]:
-    """The same for a tool that is no plain dict, or that is wrong."""
+    """The same for a tool that is not a plain dict, or not a tool."""
     name = getattr(tool, "__name__", None)
     if isinstance(tool, type):
         if hasattr(tool, "model_json_schema"):
@@ -155,12 +155,12 @@ def _read_fields(index: int, tool: Any) -> tuple[str, Any]:
 
 
 def _field(value: Any, key: str) -> Any:
-    """A field of a mapping or an object; None where there is none."""
+    """A field of a mapping or an object; None if there is none."""
     return value.get(key) if _is_mapping(value) else getattr(value, key, None)
 
 
 def _name_of(value: Any) -> str:
-    """What a value is, in words."""
+    """What a value is, for a message."""
     if value is None:
         return "None"
     if isinstance(value, type):
@@ -213,7 +213,7 @@ def _model(function: Callable[..., Any]) -> Any:
 
 @lru_cache(maxsize=1)
 def _generator() -> Any:
-    """A maker of schemas that says nothing of what JSON has no words for, instead of refusing."""
+    """A schema generator that skips what JSON schema cannot express, instead of raising."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Lenient(GenerateJsonSchema):
@@ -227,7 +227,7 @@ def _generator() -> Any:
 
 
 def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
-    """The types that a schema admits; None where it does not say. `seen` holds those of references."""
+    """The types that a schema allows; None if it does not say. `seen` holds those of references."""
     if not _is_object(schema) or depth > _MAX_DEPTH:
         return None
     known = _declared(schema.get("type"))
@@ -251,7 +251,7 @@ def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) 
 
 
 def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:
-    """The list that a schema has under a key; an empty one where it has none."""
+    """The list that a schema has under a key; empty if there is none."""
     items = schema.get(key)
     return items if _is_list(items) else ()
 
@@ -271,13 +271,13 @@ def _kinds(values: Iterable[Any]) -> Types | None:
 
 
 def _either(options: list[Types | None]) -> Types | None:
-    """What one of several schemas admits."""
+    """The types that at least one of several schemas allows."""
     known = [option for option in options if option is not None]
     return frozenset[str]().union(*known) if len(known) == len(options) else None
 
 
 def _both(one: Types | None, other: Types | None) -> Types | None:
-    """What two schemas admit both. Every integer is a number."""
+    """The types that two schemas both allow. Every integer is a number."""
     if one is None or other is None:
         return one if other is None else other
     whole = one | other
@@ -296,7 +296,7 @@ def _target(root: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def referred(ref: str, root: Any) -> Any:
-    """What a reference inside the schema leads to; None where it leads nowhere."""
+    """The part of the schema that a reference names; None if there is none."""
     if ref != "#" and not ref.startswith("#/"):
         return None
     node = root

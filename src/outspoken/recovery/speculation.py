@@ -33,7 +33,7 @@ def draft_of(builder: Builder, node: OpenNode | None, start: int, read: Callable
 def continues(builder: Builder, node: OpenNode, draft: Builder) -> bool:
     """Does the first call of a draft, or the action, go on from what was announced and sent of it?"""
     if node.partial_text is not None:
-        return bool(draft.output.segments) and node.partial_text.goes_on_in(draft.output.segments[0], node.name)
+        return bool(draft.output.segments) and node.partial_text.continues_in(draft.output.segments[0], node.name)
     builder.calls.complete_text(node)
     call = next((s for s in draft.output.segments if type(s) is ToolCall), None)
     if call is None or draft.output.segments[0] is not call:

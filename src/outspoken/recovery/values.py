@@ -9,7 +9,7 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter, read_at
-from outspoken.notations.interface import notation_of
+from outspoken.notations.interface import MarkedNotation, notation_of
 from outspoken.notations.schema import ANY, SchemaView, schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
 
@@ -42,14 +42,14 @@ class Values:
             notation = notation_of(step.terminal)
             if not notation.may_begin(self._text[at]):
                 continue
-            schema_view = self._shape(name) if notation.typed else ANY
+            schema_view = self._shape(name) if notation.typed_by_schema else ANY
             sound = notation.read_at(self._text, at, self._region.settings.max_depth, True, schema_view)
             if sound is not None:
                 value, end, text = sound
                 found.append(Edge(0, end, step.target, (Taken(step, at, end, "", value, text),)))
-            elif notation.typed and self._region.repair_limit not in ("none", "notation"):
-                found += self._supplied(at, step, notation, schema_view)
-            if not notation.mends:
+            elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
+                found += self._without_marks(at, step, notation, schema_view)
+            if not notation.repairable:
                 continue
             if sound is not None and self._is_followed(sound[1], step.target):
                 continue
@@ -62,9 +62,11 @@ class Values:
                     found.append(Edge(_price(v), end, step.target, (taken,)))
         return found
 
-    def _supplied(self, at: int, step: Transition, notation: Any, schema_view: SchemaView) -> list[Edge]:
+    def _without_marks(
+        self, at: int, step: Transition, notation: MarkedNotation, schema_view: SchemaView
+    ) -> list[Edge]:
         """A value in which marks are missing."""
-        read = notation.supplied(self._text, at, self._region.settings.max_depth, schema_view)
+        read = notation.read_without_marks(self._text, at, self._region.settings.max_depth, schema_view)
         if read is None:
             return []
         value, end, text, places = read

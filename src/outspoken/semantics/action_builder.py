@@ -55,8 +55,8 @@ class ActionBuilder:
         node.places.setdefault(node.key or "", node.key_start)
         text = node.partial_text
         if text is not None:
-            text.end()
-            text.again = text.again or node.key == text.key
+            text.close()
+            text.repeated = text.repeated or node.key == text.key
         elif not self._is_part(node) and mapping.types_text(node.name or "", node.key or ""):
             node.partial_text = PartialTypedText(node.key or "")
             node.index = self._output.call_count
@@ -72,7 +72,7 @@ class ActionBuilder:
         text = self._state.nodes[-1].partial_text
         if text is None:
             return
-        certain = text.quoted(piece) if quoted else text.bare(piece)
+        certain = text.feed_quoted(piece) if quoted else text.feed_bare(piece)
         if certain and self._output.events is not None:
             self._output.flush()
             self._output.events.append(text.event(self._output.action_count, certain))
@@ -123,7 +123,7 @@ class ActionBuilder:
         made = decode_action(state.header, node.name or "", arguments, common, state.context.settings)
         if made is None:
             return False
-        if node.partial_text is not None and node.partial_text.again:
+        if node.partial_text is not None and node.partial_text.repeated:
             # one of the two may have been sent
             problem = f"`{node.name}` has its text twice"
             made = DecodedAction(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialAnswer
+from outspoken.json.scanner import JsonScanner
 from outspoken.results.construct import construct
 from outspoken.results.events import Event, TextDelta
 from outspoken.results.replies import JsonValue, Reasoning, Status, Text
@@ -53,7 +54,7 @@ class AnswerBuilder:
         node = self._state.nodes[-1] if self.enabled and self._state.nodes else None
         if node is not None and self.is_answer(node) and node.partial_text is None:
             self._begin(node, value.begun)
-            if not value.scanner.transcodes:
+            if isinstance(value.scanner, JsonScanner):
                 value.scanner.allow_controls = True
 
     def _begin(self, node: OpenNode, start: int, *, is_bare: bool = False) -> PartialAnswer:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from outspoken.grammar.automaton import Transition
+from outspoken.notations.interface import ValueScanner
 
 
 class EmbeddedValue:
@@ -12,7 +11,7 @@ class EmbeddedValue:
 
     __slots__ = ("step", "scanner", "pieces", "begun", "_recent", "_recent_length")
 
-    def __init__(self, step: Transition, scanner: Any, begun: int) -> None:
+    def __init__(self, step: Transition, scanner: ValueScanner, begun: int) -> None:
         self.step, self.scanner, self.begun = step, scanner, begun
         self.pieces: list[str] = []
         #: the end of the text so far, of which the scanner still holds back a part
