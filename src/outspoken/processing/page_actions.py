@@ -11,6 +11,7 @@ from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
 from outspoken.actions.page_rules import PageChecker
 from outspoken.grammar import registry
+from outspoken.grammar.header import Header
 from outspoken.json.read import read_json
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.parsing.functions import parse
@@ -19,7 +20,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, Segment, Status
 from outspoken.results.settings import DEFAULT, Settings
 
 #: The levels of nested JSON that are searched if the response has no actions in the expected place.
@@ -93,18 +94,18 @@ def parse_action(
 def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
     """The reply with checked actions."""
     notes: list[PendingDiagnostic] = []
-    segments: list[Any] = []
+    segments: list[Segment] = []
     for segment in reply.segments:
-        checked: Any = segment
+        checked = segment
         if segment.kind == "action" and segment.status in ("ok", "repaired"):
             checked, found = checker.check(segment)
             notes += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, name) for f in found]
         segments.append(checked)
-    worse = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
-    return _with(reply, segments, place_diagnostics(notes, reply.raw), "invalid" if worse else reply.status)
+    is_invalid = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
+    return _with(reply, segments, place_diagnostics(notes, reply.raw), "invalid" if is_invalid else reply.status)
 
 
-def _with(reply: Reply, segments: list[Any], diagnostics: list[Diagnostic], status: str) -> Reply:
+def _with(reply: Reply, segments: list[Segment], diagnostics: list[Diagnostic], status: Status) -> Reply:
     every = sorted([*reply.diagnostics, *diagnostics], key=lambda note: note.span[0])
     return construct(Reply, {**_values(reply), "segments": segments, "diagnostics": every, "status": status})
 
@@ -116,7 +117,7 @@ def _values(reply: Reply) -> dict[str, Any]:
 # decoded values
 
 
-def _naming(header: Any) -> tuple[str, ...]:
+def _naming(header: Header) -> tuple[str, ...]:
     mapping = mapping_of(header)
     return mapping.naming if mapping is not None else ()
 
@@ -143,7 +144,7 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
     """The reply for a decoded list; each item becomes an action, if only an invalid one."""
     texts = [_written(_ordered(item, naming)) for item in items]
     raw = f"[{', '.join(texts)}]"
-    segments: list[Any] = []
+    actions: list[Action] = []
     notes: list[PendingDiagnostic] = []
     start = 1
     for order, text in enumerate(texts):
@@ -153,35 +154,31 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
             item: Any = items[order]
             extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
             found = unknown_action("", extra, {})
-            pending = [
-                PendingDiagnostic("invalid-action", "this does not say which action it is", (start, end), "error", name)
-            ]
-        segments.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
+            message = "this does not say which action it is"
+            pending = [PendingDiagnostic("invalid-action", message, (start, end), "error", name)]
+        actions.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
         notes += pending
         start = end + 2
-    status = "invalid" if any(segment.status == "invalid" for segment in segments) else "ok"
+    status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
     empty = parse("", name, settings=settings)
-    return _with(construct(Reply, {**_values(empty), "raw": raw}), segments, place_diagnostics(notes, raw), status)
+    return _with(construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(notes, raw), status)
 
 
-def _of_item(text: str, start: int, name: str, settings: Settings | None) -> tuple[Any, list[PendingDiagnostic]]:
+def _of_item(
+    text: str, start: int, name: str, settings: Settings | None
+) -> tuple[Action | None, list[PendingDiagnostic]]:
     """The action of a list item, and its diagnostics."""
     for before, after in (("[", "]"), ("", "")):
         reply = parse(f"{before}{text}{after}", name, settings=settings)
         found = next((segment for segment in reply.segments if segment.kind == "action"), None)
         if found is not None:
-            offset = start - len(before)
-            notes = [_moved(note, offset, start, start + len(text)) for note in reply.diagnostics]
-            return found, notes
+            offset, end = start - len(before), start + len(text)
+            pending: list[PendingDiagnostic] = []
+            for diagnostic in reply.diagnostics:
+                first, last = [min(max(place + offset, start), end) for place in diagnostic.span]
+                pending.append(PendingDiagnostic.moved(diagnostic, (first, last)))
+            return found, pending
     return None, []
-
-
-def _moved(note: Diagnostic, offset: int, start: int, end: int) -> PendingDiagnostic:
-    """A diagnostic of a part of a text, with its span in the whole text."""
-    begin, over = [min(max(place + offset, start), end) for place in note.span]
-    return PendingDiagnostic(
-        note.code, note.message, (begin, over), note.severity, note.format, note.label, note.notes, note.helps
-    )
 
 
 def _nested_actions(
@@ -209,7 +206,7 @@ def _nested_actions(
     return reply
 
 
-def _is_action(segment: Any) -> bool:
+def _is_action(segment: Segment) -> bool:
     """True for an action whose name is known, if nothing else."""
     return segment.kind == "action" and (segment.type != "unknown" or bool(segment.name))
 

@@ -39,6 +39,12 @@ class PendingDiagnostic(NamedTuple):
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
 
+    @classmethod
+    def moved(cls, diagnostic: Diagnostic, span: tuple[int, int]) -> PendingDiagnostic:
+        """A diagnostic of a part of a text, with its span in the whole text."""
+        one = diagnostic
+        return cls(one.code, one.message, span, one.severity, one.format, one.label, one.notes, one.helps)
+
 
 def place_diagnostics(pending: Iterable[PendingDiagnostic], raw: str) -> list[Diagnostic]:
     """The diagnostics with their places in the complete text `raw`."""

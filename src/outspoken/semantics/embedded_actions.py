@@ -38,13 +38,9 @@ def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedA
     """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `ReadEmbedded`."""
     places = _places(text, raw)
     notes: list[PendingDiagnostic] = []
-    for said in reply.diagnostics:
-        span = (start + places[said.span[0]], start + places[said.span[1]])
-        notes.append(
-            PendingDiagnostic(
-                said.code, said.message, span, said.severity, said.format, said.label, said.notes, said.helps
-            )
-        )
+    for diagnostic in reply.diagnostics:
+        first, last = diagnostic.span
+        notes.append(PendingDiagnostic.moved(diagnostic, (start + places[first], start + places[last])))
     actions: list[Any] = []
     for segment in reply.segments:
         if segment.kind == "action":

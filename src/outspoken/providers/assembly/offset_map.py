@@ -66,7 +66,5 @@ class Content:
 
 def to_pending(diagnostic: Diagnostic, offset_map: OffsetMap | None) -> PendingDiagnostic:
     """Map a diagnostic of a part; its line and column are found in the whole content at the end."""
-    values = {name: getattr(diagnostic, name) for name in PendingDiagnostic._fields}
-    if offset_map is not None:
-        values["span"] = offset_map.span(diagnostic.span)
-    return PendingDiagnostic(**values)
+    span = diagnostic.span if offset_map is None else offset_map.span(diagnostic.span)
+    return PendingDiagnostic.moved(diagnostic, span)
