@@ -90,17 +90,17 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
     ("body", "told"),
     [
         ("<html>Bad gateway</html>\n", "event 1: the response is the line '<html>Bad gateway</html>'"),
-        ("data: {FIRST}\n\n", "event 1: the response is no JSON (expecting property name"),
+        ("data: {FIRST}\n\n", "event 1: the response is not JSON (expecting property name"),
         (f"data: {FIRST}\n\nupstream closed\n", "event 2: the response is the line 'upstream closed'"),
-        (f"data: {FIRST}\n\ndata: oops\n\n", "event 2: the response is no JSON (expecting value at character 1)"),
+        (f"data: {FIRST}\n\ndata: oops\n\n", "event 2: the response is not JSON (expecting value at character 1)"),
         (f"{FIRST}\nmoss", "value 2: the response is the text 'moss'"),
-        ("{'id': 3}", "value 1: the response is no JSON"),
+        ("{'id': 3}", "value 1: the response is not JSON"),
         ("[1]", "value 1: the response is the text '1]'"),
-        ("data: 3}\n\n", "event 1: the response is no JSON"),
+        ("data: 3}\n\n", "event 1: the response is not JSON"),
         ("", "the response is empty"),
         (
             b"\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00\x00moss",
-            "frame 1: the response is no event stream: its header",
+            "frame 1: the response is not an event stream: its header",
         ),
     ],
 )
@@ -260,7 +260,7 @@ print(sorted(sdks & set(sys.modules)))
 
 
 def test_a_provider_that_is_not_known() -> None:
-    with pytest.raises(UnknownProviderError, match=r"there is no provider 'opnai'; there are .*openai"):
+    with pytest.raises(UnknownProviderError, match=r"there is no provider 'opnai'; the providers are .*openai"):
         Stream("opnai")
     assert fed([piece("a")], "OpenAI").text == "a"
 

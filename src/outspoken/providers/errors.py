@@ -1,4 +1,4 @@
-"""The errors for input that is no response of a provider. What the model wrote raises none of them."""
+"""The errors for input that is not a response of a provider. The output of a model never raises them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ProviderFormatError(OutspokenError, ValueError):
 
     def __init__(self, path: str, found: str, expected: str, place: str = "") -> None:
         self.path, self.found, self.expected, self.place = path, found, expected, place
-        where = f"`{path}`" if path else "the response"
-        super().__init__(f"{f'{place}: ' if place else ''}{where} is {found}; expected {expected}")
+        subject = f"`{path}`" if path else "the response"
+        super().__init__(f"{f'{place}: ' if place else ''}{subject} is {found}; expected {expected}")
 
 
 class UnknownProviderError(OutspokenError, ValueError):
@@ -23,4 +23,4 @@ class UnknownProviderError(OutspokenError, ValueError):
 
     def __init__(self, name: object, known: list[str]) -> None:
         self.name = name
-        super().__init__(f"there is no provider {name!r}; there are {', '.join(known)}")
+        super().__init__(f"there is no provider {name!r}; the providers are {', '.join(known)}")

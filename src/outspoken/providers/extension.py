@@ -1,4 +1,4 @@
-"""The extension: where exports put what a protocol has no field for, and where the readers look for it."""
+"""The extension: exports put what a protocol has no field for under this key, and readers look for it there."""
 
 from __future__ import annotations
 

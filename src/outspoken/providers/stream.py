@@ -25,7 +25,7 @@ from .replies import ProviderReply
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen, Space
 
-#: The `format` that stands for the one of the provider's content.
+#: The value of `format` that selects the format of the provider's content.
 PROVIDER_FORMAT = "provider"
 
 
@@ -33,7 +33,7 @@ class ProviderStream:
     """Reads one response of a provider that arrives in chunks.
 
     A chunk is a dict, an object of an SDK, or a piece of the body as bytes or text, split anywhere: server-sent events,
-    lines of JSON, a list of JSON, one JSON object, the frames of Bedrock. Lines may come with or without their ends.
+    lines of JSON, a list of JSON, one JSON object, the frames of Bedrock. Lines may come with or without line ends.
 
     `format` says how the content is read: the name of a format, "auto", or None for plain text. By default it is None,
     except for providers that are known to write reasoning into the content. `tools` are the tools of the request; see

@@ -208,7 +208,7 @@ class StreamRewriter:
                 return
 
     def _rewrite(self, value: Any) -> Iterator[Part]:
-        """Rewrite a chunk, or an error. A chunk without choices, such as one with the usage, comes after their end."""
+        """Rewrite a chunk, or an error. A chunk without choices, such as the usage, follows their end."""
         if self.failed:
             return
         if not isinstance(value, dict):

@@ -107,7 +107,7 @@ class Assembler:
         self._sequence.begin(PayloadBlock(self._recorder, type, data, aside=aside, status=status), None)
 
     def sign(self, signature: str | None, key: Key | None = None, *, redacted: bool = False) -> None:
-        """Sign the reasoning with this key, or without a key the last one; a redacted block stands for itself."""
+        """Sign the reasoning with this key, or the last reasoning. A `redacted` signature is a block of its own."""
         if not signature:
             return
         found: Block | None = None
@@ -120,7 +120,7 @@ class Assembler:
         place = key if key is not None else ("at", len(self._signatures))
         self._signatures[place] = (found or len(self._sequence.blocks), signature, redacted)
         if isinstance(found, ReasoningBlock) and not found.active and not found.done:
-            found.signatures.append(signature)  # its events come when it is active
+            found.signatures.append(signature)  # sent when the block is active
             return
         self._recorder.send(ReasoningSigned(signature, redacted))
         if found is not None and key is None:
@@ -180,9 +180,9 @@ class Assembler:
     # the end
 
     def cut_off(self, rest: str) -> None:
-        """Report that the stream ends inside a chunk; `rest` is what arrived of it."""
+        """Report that the stream ends inside a chunk. `rest` is the incomplete chunk."""
         if rest:
-            message = "the stream ends inside a chunk, which is left out"
+            message = "the stream ends inside a chunk; the incomplete chunk was dropped"
             notes = (f"it begins with {rest[:40]!r}",)
             self._recorder.add_diagnostic("cut-chunk", message, self._recorder.content.length, notes=notes)
             self._recorder.lower_status("truncated")

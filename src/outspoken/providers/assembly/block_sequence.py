@@ -74,7 +74,7 @@ class BlockSequence:
         self._ending[id(block)] = block
 
     def complete_reasoning(self) -> None:
-        """Complete the reasoning that has ended, before a redacted block that stands for itself."""
+        """Complete the reasoning that has ended, before a redacted block."""
         for block in list(self._ending.values()):
             if block.kind == "reasoning" and (block.end_announced or not block.keyed):
                 self._complete(block)

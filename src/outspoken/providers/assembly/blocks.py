@@ -39,7 +39,7 @@ class SurrogateJoiner:
         return piece
 
     def close(self) -> str:
-        """Return what is held."""
+        """Return a replacement character for a surrogate that is held."""
         held, self._held = self._held, ""
         return "\ufffd" if held else ""
 
@@ -60,11 +60,11 @@ class Block:
     #: it finishes as soon as it is active
     finish_when_active = False
     done = False
-    #: it has a key of the provider, so that it goes on whatever comes between
+    #: it has a key of the provider, so that other blocks do not end it
     keyed = False
     #: it ends no other block
     aside = False
-    #: the end of the content where it became active
+    #: the end of the content when it became active
     position = OffsetMap(0, 0, 0)
 
     def __init__(self, recorder: Recorder) -> None:
@@ -77,12 +77,12 @@ class Block:
 
     @property
     def offset(self) -> int:
-        """Where it stands in the content."""
+        """Its start in the content."""
         return self.position.offset
 
     @property
     def _span(self) -> tuple[int, int]:
-        """The span of what is apart from the content: empty, where the block stands."""
+        """The span of a segment that is not part of the content: empty, at its offset."""
         return self.offset, self.offset
 
     def feed(self, piece: str) -> None:

@@ -81,7 +81,7 @@ class Recorder:
         return StreamParser(format, tools=tools, prefix=prefix, repair=limit, settings=options.settings)
 
     def add_diagnostic(self, code: str, message: str, offset: int, severity: Severity = "error", **more: Any) -> None:
-        """Report something that stands at an offset of the content but is no part of it."""
+        """Report something that is not part of the content, at its offset in the content."""
         span, provider = (offset, offset), self.options.provider
         self.diagnostics.append(PendingDiagnostic(code, message, span, severity, provider, **more))
 
@@ -109,5 +109,5 @@ class Recorder:
 
 def _describe(repair: Repair) -> str:
     if repair.code == "other-arguments":
-        return "arguments that are no object were read as one: `null` as none, a string as the JSON in it"
+        return "the arguments are not an object; `null` was read as no arguments, and a string as JSON"
     return describe_repair(repair)

@@ -53,7 +53,7 @@ def _as_object(value: Any) -> dict[str, Any] | None:
 
 
 def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
-    """Take a JSON value as arguments: an object, `null` for none, or a string that holds an object."""
+    """Use a JSON value as arguments: an object, `null` for no arguments, or a string with the JSON of an object."""
     found = _as_object(value)
     if found is not None:
         return ParsedArguments(found, "ok")
@@ -72,14 +72,14 @@ def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
 
 
 class JsonPrefix:
-    """Splits off the beginning of a streamed text that begins a JSON object, whatever follows."""
+    """Returns the part of a streamed text that is the beginning of a valid JSON object."""
 
     __slots__ = ("_scanner", "_begun", "_ended", "_held")
 
     def __init__(self) -> None:
         self._scanner = JsonScanner()
         self._begun = self._ended = False
-        #: what is read but may still be damaged
+        #: text that was read but may still turn out damaged
         self._held = ""
 
     def feed(self, piece: str) -> str:

@@ -55,7 +55,7 @@ class AwsEventStream:
         return repr(self._buffer) if self._buffer else ""
 
     def _error(self, found: str) -> ProviderFormatError:
-        return ProviderFormatError("", f"no event stream: {found}", "a frame", f"frame {self._count + 1}")
+        return ProviderFormatError("", f"not an event stream: {found}", "a frame", f"frame {self._count + 1}")
 
     def _headers(self, data: bytes) -> dict[str, str]:
         """Decode the headers that are strings."""

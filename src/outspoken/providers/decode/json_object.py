@@ -49,7 +49,7 @@ class JsonObject:
         return any(key in self.value for key in keys)
 
     def invalid(self, key: str, expected: str) -> ProviderFormatError:
-        """Make the error that reports a field as not what is `expected`."""
+        """Return an error for a field that is not as `expected`."""
         return ProviderFormatError(self._path_of(key), describe_value(self.value.get(key)), expected)
 
     def _path_of(self, key: str) -> str:

@@ -23,7 +23,7 @@ def parse_json(text: str, place: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         shown = text[:MAX_SHOWN]
-        raise ProviderFormatError("", f"no JSON ({_reason(error)}): {shown!r}", "a JSON object", place) from None
+        raise ProviderFormatError("", f"not JSON ({_reason(error)}): {shown!r}", "a JSON object", place) from None
 
 
 def _reason(error: Exception) -> str:
@@ -54,7 +54,7 @@ class JsonValueStream:
         self._buffer = self._buffer[self._start :]
         self._start = 0
         if len(self._buffer) > self._max_chars:
-            raise ProviderFormatError("", "without an end", f"a value of at most {self._max_chars:,} characters")
+            raise ProviderFormatError("", "too long", f"a value of at most {self._max_chars:,} characters")
         return found
 
     def _skip_to_value(self) -> bool:

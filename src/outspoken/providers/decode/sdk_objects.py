@@ -32,7 +32,7 @@ def to_json_data(value: Any, depth: int = 0) -> Any:
 
 
 def _convert(value: Any, depth: int) -> Any:
-    """Convert what is neither a scalar nor a dict."""
+    """Convert a value that is neither a scalar nor a dict."""
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, Mapping):

@@ -60,7 +60,7 @@ class ServerSentEvents:
             self._line.append(first)
             self._line_length += len(first)
         if self._line_length > self._max_chars:
-            raise ProviderFormatError("", "without an end", f"a line of at most {self._max_chars:,} characters")
+            raise ProviderFormatError("", "too long", f"a line of at most {self._max_chars:,} characters")
         return events
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:

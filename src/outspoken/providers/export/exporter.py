@@ -123,7 +123,7 @@ class Exporter:
         """The finish reason for the client.
 
         An incomplete call is never exported as a complete one: with one, the reason is "length", except for an error, a
-        filter or a refusal. If there are calls but the provider says "stop", it did not know of them: "tool_calls".
+        filter or a refusal. If a provider that did not see the calls says "stop", the reason is "tool_calls".
         """
         if self.error is not None:
             return "error"
@@ -184,7 +184,7 @@ class Exporter:
         return self._take_parts()
 
     def close(self) -> list[Part]:
-        """Return the last parts of a stream that ended without `Done`; what is open in it is incomplete."""
+        """Return the last parts of a stream that ended without `Done`; its open calls are incomplete."""
         if not self._ended:
             self._end()
         return self._take_parts()
@@ -257,7 +257,7 @@ class Exporter:
             self._on_block_start(kind)
 
     def _begin_reasoning(self) -> None:
-        """Begin a block of reasoning, unless one is open. It stays open until its end, whatever comes between."""
+        """Begin a block of reasoning, unless one is open. Other blocks do not end it."""
         if not self._in_reasoning:
             self._switch_block(None)
             self._in_reasoning = True

@@ -55,14 +55,14 @@ class Reader:
             self._assembler.usage(parse_usage(usage, keys))
 
     def _fail(self, body: JsonObject, key: str, expected: str) -> None:
-        """Report the error that an object is. Raises ProviderFormatError for `key` if it is none."""
+        """Report the error of an object. Raises ProviderFormatError for the field `key` if it reports none."""
         error = find_error(body)
         if error is None:
             raise body.invalid(key, expected)
         self._assembler.failed(error)
 
     def _read_error_event(self, event: JsonObject, key: str, expected: str) -> None:
-        """Read an event `error`, whose error may be the message alone."""
+        """Read an event `error`; its error may be only a message."""
         error = event.get("error")
         if error and isinstance(error, str):
             self._assembler.failed(parse_error(error))

@@ -17,7 +17,7 @@ from .usage import CHAT_COMPLETIONS
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 #: lists of reasoning parts: text, summaries, encrypted blocks
 _REASONING_LISTS = ("reasoning_details", "thinking_blocks")
-#: fields that become payloads, one for each item of a list, and the types of these
+#: fields whose values, or items of a list, become payloads, and the payload types
 _PAYLOADS = {
     "annotations": "annotation",
     "audio": "audio",
