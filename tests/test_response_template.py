@@ -256,7 +256,7 @@ def test_a_message_begins_in_the_prompt() -> None:
         ("<say>a</say><sure>perhaps</sure>", "sure", "neither true nor false"),
         ('<say>a</say><rows>[{"plant": 1}]</rows>', "rows", "there is no `name`"),
         ("<say>a</say><rows>[1]</rows>", "rows", "no object"),
-        ("<say>a</say><rows>{}</rows>", "rows", "no list"),
+        ("<say>a</say><rows>{}</rows>", "rows", "not a list"),
         ("<say>a</say><score>\n4", "", "ends inside markup"),
     ],
 )
@@ -376,7 +376,7 @@ def test_names() -> None:
             load_format(TAGS, taken)
     with pytest.raises(ValueError, match="pass `name`"):
         load_format(TAGS)
-    with pytest.raises(GrammarError, match="no name of a format"):
+    with pytest.raises(GrammarError, match="is not a valid name"):
         load_format(TAGS, "1 b")
     with pytest.raises(UnknownFormatError):
         parse("", "own_nothing")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lark import Lark, load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
-from outspoken.grammar.compiler import written
+from outspoken.grammar.compiler import spellings
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import short
 from tools.shared.grammar_source import Source
@@ -61,7 +61,7 @@ def load(source: Source) -> Loaded | Refused:
         return Refused(str(error.orig_exc))
     except (LarkError, OSError, RecursionError, AssertionError) as error:
         return Refused(str(error))
-    canonical = written(lark)
+    canonical = spellings(lark)
     patterns = {
         str(t.name): (str(t.pattern.to_regexp()), canonical.get(str(t.name), (None, None))[0] or "")
         for t in lark.terminals

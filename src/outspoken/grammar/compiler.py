@@ -1,9 +1,12 @@
-"""From the text of a grammar to its tables. This is the only module that needs Lark to read a grammar."""
+"""Compiles the text of a grammar to tables. This is the only module that imports Lark.
+
+Lark has no public way to its LALR states and to the definitions of terminals before it joins them, so some of its
+parts that are not documented are used; `tests/test_patterns.py` fails if they change.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -28,15 +31,15 @@ _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
 
 
 def compile_grammar(path: Path) -> Tables:
-    """Compile a grammar file. Raises `GrammarError` where the grammar cannot be used.
-
-    Conflicts are errors: a format that can be read two ways is not a format.
-    """
+    """Compile a grammar file. Raises GrammarError if the grammar cannot be used, also for a conflict of its rules."""
     return compile_text(path.read_text("utf-8"), path, recorded=sources(path))
 
 
 def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = None) -> Tables:
-    """Compile the text of a grammar, which imports as if it were the file at `path`, or from the library's own."""
+    """Compile the text of a grammar. Its imports are relative to `path`, or of the library's own grammars.
+
+    `recorded` holds the checksums of its files, if it has any. Raises GrammarError as `compile_grammar` does.
+    """
     header = read_header(text, str(path))
     starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
@@ -45,10 +48,10 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
         )
         analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
-        raise GrammarError(str(path), _plain(str(error))) from error
+        raise GrammarError(str(path), _without_lark_words(str(error))) from error
     except OSError as error:
         raise GrammarError(str(path), f"there is no file `{error.filename}` to import from") from error
-    texts = written(lark)
+    texts = spellings(lark)
     terminals = {
         str(t.name): terminal_of(str(t.name), t, texts.get(str(t.name)), str(path))
         for t in sorted(lark.terminals, key=lambda t: str(t.name))
@@ -62,8 +65,8 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
         states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
-            terminals=_widened(terminals, states),
-            rules=tuple(Rule(str(r.origin.name), _meaning(r), len(r.expansion), r.order) for r in rules),
+            terminals=_with_open_markers(terminals, states),
+            rules=tuple(Rule(str(r.origin.name), _vocabulary_name(r), len(r.expansion), r.order) for r in rules),
             states=states,
             frames=frames,
             start=start,
@@ -77,7 +80,7 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
 
 
 def _imported(base: str | None, grammar: str) -> tuple[str, str]:
-    """The file that a grammar imports from: beside it, or else one of the library's own."""
+    """The path and text of an imported file: beside the grammar, otherwise of the library's own."""
     folders = [Path(base)] if base else []
     for folder in (*folders, own_folder()):
         path = folder / grammar
@@ -87,17 +90,16 @@ def _imported(base: str | None, grammar: str) -> tuple[str, str]:
 
 
 def _analysis(lark: Any, start: str) -> Any:
-    """The LALR analysis of a grammar from one of its start rules; a conflict is an error."""
+    """The LALR analysis of a grammar from one of its start rules. Raises Lark's GrammarError for a conflict."""
     analysis = LALR_Analyzer(ParserConf(lark.rules, {}, [start]), debug=True, strict=True)
     analysis.compute_lalr()
     return analysis
 
 
-def written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
-    """What each terminal writes and reads, where its definition says so: `"written" | /read/`.
+def spellings(lark: Any) -> dict[str, tuple[str | None, str | None]]:
+    """The spelling and the pattern of each terminal whose definition begins with a string: `"written" | /read/`.
 
-    A terminal that is one string writes it. A terminal with several alternatives of which the first is a string
-    writes that one, and reads the others.
+    The string is how the terminal is written. The other alternatives, if there are any, are what it reads.
     """
     found: dict[str, tuple[str | None, str | None]] = {}
     for name, (tree, _) in lark.grammar.term_defs:
@@ -112,7 +114,7 @@ def written(lark: Any) -> dict[str, tuple[str | None, str | None]]:
 
 
 def _is_literal(option: Any) -> bool:
-    """Is an alternative of a terminal one string or one regular expression?"""
+    """Is an alternative of a terminal a single string or regular expression?"""
     while _is_tree(option) and option.data != "literal":
         if len(option.children) != 1:
             return False
@@ -125,14 +127,14 @@ def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
 
 
 def terminal_of(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
-    """A terminal of Lark's, with what is written and read. Raises `GrammarError` where a stream cannot read it."""
+    """A terminal from Lark's definition, its spelling and its pattern. Raises GrammarError if no stream can read it."""
     brief = short(name)
     regex = definition.pattern.to_regexp()
     canonical = ""
     if brief in SPELLED_VALUES:
         canonical = (written and written[0]) or ""
         if not canonical:
-            raise GrammarError(path, f"terminal `{brief}` is no string, and its notation is made of one")
+            raise GrammarError(path, f"terminal `{brief}` is not a string, but its notation needs one")
     elif written and brief not in FREE_TEXT | EMBEDDED_VALUES:
         canonical, read = written[0] or "", written[1]
         regex = read or regex
@@ -147,7 +149,7 @@ def terminal_of(name: str, definition: Any, written: tuple[str | None, str | Non
     )
 
 
-def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
+def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:
     """Mark terminals `may_stay_open` if another terminal of the same state may match their beginning."""
     markers = sorted([t for t in terminals.values() if t.short not in FREE_TEXT | EMBEDDED_VALUES], key=order)
     places = {t.name: {number for number, state in enumerate(states) if t.name in state} for t in markers}
@@ -162,7 +164,7 @@ def _widened(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...])
 def _states(
     analysis: Any, numbers: dict[Any, int], rules: list[Any], symbol: str
 ) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
-    """The parse table with states numbered in the order in which they are met from the start."""
+    """The parse table, the rules that begin in each state, and the start; states are numbered from the start on."""
     table = analysis.parse_table
     start = table.start_states[symbol]
     order: dict[Any, int] = {start: 0}
@@ -185,12 +187,12 @@ def _states(
             }
         )
     corners = _left_corners(rules)
-    frames = tuple(_opened(state, corners) for state in order)
+    frames = tuple(_begun(state, corners) for state in order)
     return tuple(states), frames, order[start]
 
 
-def _opened(state: Any, corners: dict[str, set[str]]) -> str:
-    """The frames that the symbol which led to a state may open, by name."""
+def _begun(state: Any, corners: dict[str, set[str]]) -> str:
+    """The rules of the vocabulary that may begin with the symbol that leads to a state."""
     kinds: set[str] = set()
     for item in state:
         if item.index == 1:
@@ -198,14 +200,14 @@ def _opened(state: Any, corners: dict[str, set[str]]) -> str:
     return " ".join(sorted(kinds))
 
 
-def _meaning(rule: Any) -> str:
-    """The name by which the vocabulary knows a rule: its alias (`-> tool_call`) or its own."""
+def _vocabulary_name(rule: Any) -> str:
+    """The name of a rule in the vocabulary: its alias (`-> tool_call`) or its own name."""
     return short(str(rule.alias or rule.origin.name))
 
 
 def _left_corners(rules: list[Any]) -> dict[Any, set[str]]:
-    """For each rule that opens a frame, or can be the first symbol of one that does: the frames."""
-    corners: dict[Any, set[str]] = {rule: {_meaning(rule)} & FRAMES for rule in rules}
+    """For each rule: the rules of the vocabulary that may begin with it, itself included."""
+    corners: dict[Any, set[str]] = {rule: {_vocabulary_name(rule)} & FRAMES for rule in rules}
     by_name: dict[Any, list[Any]] = {}
     for rule in rules:
         by_name.setdefault(rule.origin.name, []).append(rule)
@@ -221,19 +223,14 @@ def _left_corners(rules: list[Any]) -> dict[Any, set[str]]:
 
 
 def _optional(ignored: str) -> str:
-    """The expression for what may stand between tokens; one class of characters, repeated, is much the fastest."""
+    """The pattern of what may stand between tokens. A repeated class of characters is by far the fastest."""
     simple = re.fullmatch(r"\(\?:(\[[^\]]*\])\)\+", ignored)
     if not ignored:
         return ""
     return f"{simple[1]}*" if simple else f"(?:{ignored})?"
 
 
-def _plain(message: str) -> str:
-    """Lark's message without the words of its inside."""
-    return "; ".join(_lines(message.replace("Terminal", "").replace("NonTerminal", "")))
-
-
-def _lines(message: str) -> Iterator[str]:
-    for line in message.splitlines():
-        if line.strip():
-            yield line.strip()
+def _without_lark_words(message: str) -> str:
+    """Lark's message on one line, without words that only Lark knows."""
+    lines = message.replace("Terminal", "").replace("NonTerminal", "").splitlines()
+    return "; ".join([line.strip() for line in lines if line.strip()])

@@ -25,23 +25,24 @@ _WRITTEN = ("json", "words", "python")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a format says of itself.
+    """The header of a format.
 
-    `trim` names the free text round which white space belongs to the markup: `text`, `reasoning`, `value`.
-    `values` says how an argument's bare text is read where no tool schema says: "json" (JSON if it is JSON, else
-    text) or "text". `written` says how bare text is written for what is no string: as "json", as that but for Python's
-    `True`, `False` and `None` ("words"), or as "python". `indent` says how far JSON arguments are indented that are
-    written over several lines, 0 that they are written on one. `opened` is what the prompt ends with in every turn,
-    and so is not written at the start of a response (`<|start|>assistant`), and is read before it unless the caller
-    says otherwise; `\\n` stands for a line break. `anchor` is a regular expression of what stands before a turn of the
-    model: what a prompt says before the last one is not read. `like` is the format that spells its calls as this one
-    does, where one does: of two that read a text alike, detection names that one. `space` is the coordinate space of
-    points, `point` how one is written (`({x},{y})`; "" for a list). `actions` maps the format's words for actions to
-    the vocabulary of actions, `arguments` is short names for several arguments that mean the same, and `any_case` says
-    that the format's words count in any case. `payloads` maps the types of payloads that are not called by what is
-    written to an expression of what is written. `repeated` says what an argument is that is given more than once: its
-    last value (""), or the "list" of all. `answer` is the names, in any case, of calls whose input is the answer
-    to the user. `checks` says what is to be changed of actions that do not fit the page.
+    - `like`: the format that spells its calls like this one, if any: detection prefers that one.
+    - `trim`: the free text (`text`, `reasoning`, `value`) round which white space belongs to the markers.
+    - `values`: how bare text of an argument is read without a schema: "json" (JSON if it is JSON), or "text".
+    - `written`: how values other than strings are written as bare text: "json", "words" (JSON, but Python's `True`,
+      `False` and `None`), or "python".
+    - `indent`: the indentation, in spaces, of JSON arguments that are written on several lines; 0 for one line.
+    - `repeated`: the value of an argument that is given more than once: the last one (""), or the "list" of all.
+    - `opened`: what every prompt ends with (`<|start|>assistant`). It is not written at the start of a response, and is
+      read before it unless the caller passes a prefix.
+    - `anchor`: a pattern of what precedes a turn of the model. The prompt before its last match is not read.
+    - `answer`: the names, in any case, of calls whose input is the answer to the user.
+    - `actions`: maps the format's words for actions to the vocabulary of actions. `arguments` holds short names for
+      several arguments that mean the same; with `any_case`, the format's words count in any case.
+    - `space`, `point`: the coordinate space of points, and how one is written (`({x},{y})`; "" for a list).
+    - `checks`: what to change of actions that do not fit the page.
+    - `payloads`: maps types of payloads to patterns of what is written, if that differs from the type.
     """
 
     format: str
@@ -68,7 +69,7 @@ class Header:
     checks: dict[str, str] = field(default_factory=dict[str, str])
 
     def payload(self, written: str) -> str:
-        """The type of a payload, by its `PAYLOAD_NAME`: what is written, in lower case, where nothing else is said."""
+        """The type of a payload by its `PAYLOAD_NAME`; by default the name itself in lower case."""
         bare = written.strip()
         for name, source in self.payloads.items():
             if re.fullmatch(source, written, re.DOTALL) or re.fullmatch(source, bare, re.DOTALL):
@@ -95,9 +96,9 @@ class Header:
 
 
 def read_header(text: str, path: str, folder: Path | None = None) -> Header:
-    """Read the header of a grammar's text. Raises `GrammarError` for a field that is unknown or cannot be read.
+    """Read the header of a grammar's text. Raises GrammarError for a field that is unknown or not valid.
 
-    `path` names the grammar in errors; `folder` is where it lies, where that is not the folder of `path`.
+    `path` names the grammar in errors; `folder` is its folder, by default that of `path`.
     """
     folder = Path(path).parent if folder is None else folder
     fields = _fields(text, path)
@@ -149,7 +150,7 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
 
 
 def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
-    """The fields in order: key to (line, value)."""
+    """The fields by key, each with its line and its value."""
     found: dict[str, tuple[int, list[str]]] = {}
     key = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -171,12 +172,12 @@ def _expression(value: str, path: str, line: int) -> str:
     try:
         re.compile(value)
     except re.error as error:
-        raise GrammarError(path, f"`anchor` is no regular expression: {error}", line=line) from error
+        raise GrammarError(path, f"`anchor` is not a regular expression: {error}", line=line) from error
     return value
 
 
 def one_line(value: str) -> str:
-    """A value as it stands in a field of the header."""
+    """A value as one line of the header."""
     return value.replace("\\\n", "\n").replace("\n", "\\n")
 
 
@@ -185,10 +186,10 @@ def _list(value: str) -> tuple[str, ...]:
 
 
 def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Path) -> dict[str, str]:
-    """`left_double = click(clicks=2)` lines: the left side to the right one.
+    """The lines of a field, such as `left_double = click(clicks=2)`, as a dict from the left side to the right.
 
-    A line `.shared.name` stands for the lines of that file's own field; a later line takes the place of one with the
-    same left side.
+    A line `.shared.name` includes the lines of that field in another file. A later line overrides one with the same
+    left side.
     """
     line, value = fields.get(key, (0, ""))
     entries: dict[str, str] = {}
@@ -207,7 +208,7 @@ def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Pa
 
 
 def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str, str]:
-    """The entries of another file's field."""
+    """The entries of a field in another file."""
     file = folder.joinpath(*name.split(".")[1:]).with_suffix(".lark")
     try:
         text = file.read_text("utf-8")
@@ -217,7 +218,7 @@ def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str
 
 
 def _pairs(value: str, right: str, path: str, line: int) -> dict[str, str]:
-    """`left_double = click(clicks=2)` lines: a name to what it means."""
+    """The lines `name = meaning` of a field, as a dict."""
     pairs: dict[str, str] = {}
     for offset, entry in enumerate(value.splitlines()):
         if not entry.strip():

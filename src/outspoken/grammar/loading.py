@@ -1,4 +1,4 @@
-"""`load_format`: formats that a caller brings along, as a grammar or as a response template."""
+"""`load_format`: formats of the caller, from a grammar or a response template."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from . import registry
 
 
 def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None = None) -> str:
-    """Add a format while the program runs, and return its name: the one that `format=` takes from then on.
+    """Add a format while the program runs, and return its name, which `format=` accepts from then on.
 
     `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a
-    JSON file that is one or has one under `response_template` (`tokenizer_config.json`). A grammar says itself how it
-    is called; a template is called `name`. A grammar may import what the library's own formats share. The message that
-    a template makes of a response is what `parse_message` returns.
+    JSON file that is a template or has one under `response_template` (such as `tokenizer_config.json`). A grammar has
+    its own name; a template is called `name`. A grammar may import what the library's own formats share. For a
+    template, `parse_message` returns the message that it makes of a response.
 
-    Raises GrammarError for what cannot be used, with the line or the key, and ValueError where the name is that of
-    another format. To load the same format once more does nothing. It may be called from any thread, and while other
-    threads parse.
+    Loading the same format again does nothing. You may call this from any thread, also while other threads parse.
+
+    Raises GrammarError, with the line or the key, if the source cannot be used, and ValueError if another format has
+    the name.
     """
     if isinstance(source, dict):
         return _template(source, name)

@@ -1,8 +1,8 @@
-"""From a response template to a grammar: Hugging Face's data about how a checkpoint writes becomes rules of ours.
+"""Translates a response template of Hugging Face, which describes how a checkpoint writes, to a grammar.
 
 A template is a set of regions, each with an opening and a closing delimiter and a way to read what is between them.
-Here each becomes a rule of the vocabulary: `thinking` is reasoning, `content` text, `tool_calls` calls, and any other
-one a payload. What a template says that cannot be expressed is refused, with its key.
+Each becomes a rule of the vocabulary: `thinking` is reasoning, `content` text, `tool_calls` calls, and any other region
+a payload. What cannot be expressed is refused, with its key.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _NAME = r"[\w.\-]{1,200}"
 
 
 def _name_of(group: str) -> str:
-    """The terminal of a name; names are not only of letters, whatever the example in the documentation says."""
+    """The terminal of a name. `\\w+` also admits `.` and `-`, which occur in names."""
     return f"/{_NAME}/" if group == r"\w+" else f"/{bounded(group)}/"
 
 
 def _key_of(key: str, ahead: str) -> str:
-    """The terminal of a key of a JSON object whose value begins as `ahead` says."""
+    """The terminal of a key of a JSON object; `ahead` is a look-ahead at its value."""
     spelled = literal(f'"{key}": ')
     return f'{spelled} | /"{re.escape(key)}"\\s{{0,99}}:{ahead}/'
 
 
 def grammar_of(template: Template, name: str) -> str:
-    """The text of a grammar that reads what a template describes. Raises GrammarError, which names the key."""
-    return _Writer(template, name).text()
+    """The text of a grammar that reads what a template describes. Raises GrammarError with the key."""
+    return _GrammarWriter(template, name).text()
 
 
-class _Writer:
+class _GrammarWriter:
     """Writes the grammar of one template."""
 
     def __init__(self, template: Template, name: str) -> None:
@@ -87,14 +87,14 @@ class _Writer:
         return found + (["// payloads:", *self._payloads] if self._payloads else [])
 
     def _anchors(self) -> list[str]:
-        """Where text outside of regions is nobody's, the beginning of a turn is markup."""
+        """The beginning of a turn is a marker, unless text outside of regions belongs to a field."""
         if any(field.is_implicit for field in self._fields):
             return []
         anchors = self._literals("start_anchor", self._template.data.get("start_anchor"))
         return [self._terminal("_TURN_OPEN", literal(anchor)) for anchor in anchors]
 
     def _terminal(self, name: str, spelled: str) -> str:
-        """The name of a terminal that is spelled so: of the one that is there, or of a new one."""
+        """The name of the terminal with a definition; a new one if there is none yet."""
         if spelled not in self._names:
             stem, _, end = name.rpartition("_")
             same = re.compile(rf"{stem}(_\d+)?_{end}")
@@ -112,7 +112,7 @@ class _Writer:
         return names[0] if len(names) == 1 else f"({' | '.join(names)})"
 
     def _pattern(self, place: str, given: Any, more: str = "", spelled: str | None = None) -> str:
-        """A regular expression as a terminal: bounded, and with a spelling, its own where none is given."""
+        """A regular expression as a terminal: bounded, and with a spelling, by default its own."""
         if not isinstance(given, str) or not given:
             self._refuse(place, "it is a regular expression")
         try:
@@ -129,7 +129,7 @@ class _Writer:
         self._imports.add(".shared.text.REASONING")
         given = field.data.get("open_pattern")
         if isinstance(given, str) and (match := re.fullmatch(r"\(\?:\^\|(.*)\)", given, re.DOTALL)):
-            # it may begin without its opener: as if the prompt ended with it
+            # The opener is optional at the start: the format behaves as if the prompt ended with it.
             field.data = {**field.data, "open_pattern": match[1]}
             self._opened = written(match[1]) or ""
         self._rules.append(f"think: {self._delimiter(field, 'open')} REASONING {self._delimiter(field, 'close')}")
@@ -147,7 +147,7 @@ class _Writer:
         return ["_answer"]
 
     def _payload(self, field: Field) -> list[str]:
-        """What a reply has no other place for: its text, or the JSON value."""
+        """A region that a reply has no other place for: its text, or its JSON value."""
         number = len(self._payloads) + 1
         source, place = field.source("open"), f"{field.place}.open_pattern"
         opened = self._literals(place, field.data.get("open"))
@@ -185,7 +185,7 @@ class _Writer:
         return ["tool_call"]
 
     def _named(self, field: Field, place: str) -> Split | None:
-        """The parts of an opener that holds the name."""
+        """The parts of an opener that contains the name of the call."""
         given = field.data.get("open_pattern")
         found = parts_of(given, "name") if isinstance(given, str) else None
         if found is not None and any("(?P<" in part for part in found):
@@ -193,7 +193,7 @@ class _Writer:
         return found
 
     def _json_calls(self, field: Field, name: list[str], arguments: list[str], place: str) -> list[str]:
-        """Calls as JSON objects that hold both: one between the delimiters, or a list of them."""
+        """Calls as JSON objects with name and arguments: one between the delimiters, or a list."""
         if field.args.get("unquoted_keys") or field.args.get("string_delims"):
             self._refuse(f"{place}.content_args", "objects in braces hold arguments, not whole calls")
         keys = (
@@ -221,7 +221,7 @@ class _Writer:
         return ["_calls"]
 
     def _held(self, keys: list[str]) -> str:
-        """The rule of a call as an object, or of one that is the value of a key of another object, and so on."""
+        """The rule of a call as an object, nested in other objects under `keys`."""
         self._imports.add(".shared.json_call._json_call")
         call = "_json_call"
         for depth, key in enumerate(reversed(keys), 1):
@@ -238,7 +238,7 @@ class _Writer:
         return call
 
     def _body(self, field: Field, place: str, split: Split) -> str:
-        """What is between the name and the closer: the arguments."""
+        """The rule of the arguments, which stand between the name and the closer."""
         if field.parser == "json":
             return self._json_arguments(field, place)
         self._imports.add(".shared.text.ARG_VALUE")
@@ -285,7 +285,7 @@ class _Writer:
         return "arguments"
 
     def _lines(self, field: Field, place: str) -> str:
-        """A line for each argument."""
+        """The rule of arguments with a line for each."""
         line, colon = field.args.get("line_sep", "\n"), field.args.get("kv_sep", ":")
         self._literals(f"{place}.content_args.line_sep", line)
         self._literals(f"{place}.content_args.kv_sep", colon)
@@ -298,7 +298,7 @@ class _Writer:
         return f"(argument ({between} argument)*)?"
 
     def _call_close(self, field: Field, split: Split) -> str:
-        """The closer of a call whose opener opens more tags than one; the inner ones may be closed, too."""
+        """The closer of a call. If the opener opens several tags, the inner ones may be closed as well."""
         spelled = self._close_written(field, split)
         return self._terminal("_TOOL_CALLS_CLOSE", pattern(self._close_source(field, split), spelled))
 

@@ -1,4 +1,4 @@
-"""What a response template says, checked: its fields, their delimiters, and how what is between them is read."""
+"""Response templates: validates one, and describes its fields, their delimiters and how their content is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEYS = {
     "open", "open_pattern", "close", "close_pattern", "repeats", "join", "optional", "content", "content_args",
     "transform", "transform_each",
 }  # fmt: skip
-#: What the fields of these names mean. Any other one is a payload, or text where it has no opener.
+#: The kinds of fields by name. Any other field is a payload, or content if it has no opener.
 _KINDS = {"thinking": "thinking", "reasoning": "thinking", "reasoning_content": "thinking", "content": "content",
           "tool_calls": "tool_calls"}  # fmt: skip
 _ARGS = {
@@ -27,7 +27,7 @@ _ARGS = {
     "xml-inline": {"tag_pattern", "value_parser", "merge_duplicates"},
     "kv-lines": {"line_sep", "kv_sep", "strip", "value_parser"},
 }
-#: What can be read in a call, and not in a payload.
+#: Arguments of content parsers that are supported in calls only.
 _ONLY_CALLS = {"json": {"string_delims", "unquoted_keys"}}
 _PARSERS = {
     "thinking": ("text",),
@@ -43,8 +43,8 @@ _PLACEHOLDER = re.compile(r"\{(\w+(?:[.\-]\w+)*)\}")
 class Field:
     """One field: its delimiters, and how its content is read.
 
-    `kind` is what it becomes: "thinking", "content" and "tool_calls" are what they are called, any other field is a
-    "payload", or "content" where it has no opener.
+    `kind` is "thinking", "content" or "tool_calls" for fields of these names; any other field is a "payload", or
+    "content" if it has no opener.
     """
 
     def __init__(self, key: str, data: dict[str, Any]) -> None:
@@ -60,12 +60,12 @@ class Field:
 
     @property
     def has_name(self) -> bool:
-        """Does the opener of a call hold its name?"""
+        """Does the opener of a call contain its name?"""
         given = self.data.get("open_pattern")
         return parts_of(given, "name") is not None
 
     def source(self, side: str) -> str:
-        """The delimiters on a side as one expression, the longest first; "" where there are none."""
+        """The delimiters on a side ("open" or "close") as one expression, the longest first; "" if there are none."""
         given = self.data.get(side)
         literals = cast("list[str]", [given] if isinstance(given, str) else given or [])
         ordered = sorted(literals, key=len, reverse=True)
@@ -78,7 +78,7 @@ class Field:
 
 
 class Template:
-    """A response template. Raises GrammarError, which names the key, for what cannot be expressed."""
+    """A valid response template. Raises GrammarError with the key for what cannot be expressed."""
 
     def __init__(self, data: Any, name: str) -> None:
         self._name = name
@@ -88,12 +88,12 @@ class Template:
         self.fields = self._checked()
 
     def refuse(self, key: str, why: str) -> NoReturn:
-        """Say that what stands under a key cannot be used."""
+        """Raise GrammarError for a key."""
         place = f"response template `{self._name}`" + (f", key `{key}`" if key else "")
         raise GrammarError(place, why)
 
     def literals(self, place: str, given: Any) -> list[str]:
-        """What stands under a key that holds a string or a list of strings; none where there is no such key."""
+        """The strings of a value that is a string or a list of strings; none for None."""
         if given is None:
             return []
         listed: Any = [given] if isinstance(given, str) else given
@@ -103,7 +103,7 @@ class Template:
         return parts
 
     def shape(self, field: Field) -> tuple[list[str], list[str]]:
-        """Where the name and the arguments of a call are, as paths; empty ones for a call as it is written."""
+        """The paths of keys to the name and the arguments of a call; empty for a call as it is written."""
         place, shape = f"{field.place}.transform", field.transform
         if shape is None or shape == "{content}":
             return [], []
@@ -187,7 +187,7 @@ class Template:
             self.refuse(f"{place}.join", "only texts can be joined")
 
     def _check_values(self, field: Field) -> None:
-        """What the values in a payload are read by."""
+        """Check how the values in a payload are read."""
         place, source = f"{field.place}.content_args", field.args.get("tag_pattern")
         if field.parser == "xml-inline":
             groups = self._groups(f"{place}.tag_pattern", source)
@@ -218,7 +218,7 @@ class Template:
         try:
             return set(re.compile(given).groupindex) if isinstance(given, str) else set()
         except re.error as error:
-            self.refuse(place, f"it is no regular expression: {error}")
+            self.refuse(place, f"it is not a regular expression: {error}")
 
 
 def _texts(shape: Any) -> Iterator[str]:
@@ -231,7 +231,7 @@ def _texts(shape: Any) -> Iterator[str]:
 
 
 def filled(shape: Any, scope: dict[str, Any]) -> Any:
-    """A transform with its placeholders filled in; a placeholder alone keeps the type. Raises LookupError."""
+    """A transform with its placeholders filled in; the value of a placeholder keeps its type. Raises LookupError."""
     if isinstance(shape, dict):
         return {key: filled(part, scope) for key, part in cast("dict[str, Any]", shape).items()}
     if isinstance(shape, list):
@@ -241,7 +241,7 @@ def filled(shape: Any, scope: dict[str, Any]) -> Any:
 
 
 def at(value: Any, path: list[str]) -> Any:
-    """What a path of keys leads to. Raises LookupError where it leads nowhere."""
+    """The value under a path of keys. Raises LookupError if there is none."""
     for key in path:
         if not isinstance(value, dict) or key not in value:
             raise LookupError(f"`{'.'.join(path)}` leads nowhere: there is no `{key}`")

@@ -1,4 +1,4 @@
-"""Regular expressions of response templates as terminals: taken apart at their groups, bounded, with a spelling."""
+"""Regular expressions of response templates as terminals: split at their groups, bounded, and with a spelling."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from outspoken.patterns.syntax import Alternatives, Chars, Group, Look, Position, Repeat, Sequence, parse
 
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P<\w+>|\(\?[:=!]|\(\?<[=!]|\{\d*,?\d*\}|.", re.DOTALL)
-#: no delimiter spans more than this
-_MOST = 200
+#: The most characters of an unbounded repetition.
+_MAX_REPEAT = 200
 _BLANKS = frozenset({r"\s", r"[ \t]", " ", r"\n"})
 
 
 class Split(NamedTuple):
-    """An expression taken apart at a named group: what stands before it, in it, and behind it."""
+    """An expression split at a named group: what precedes it, the group, and what follows."""
 
     before: str
     group: str
@@ -22,7 +22,7 @@ class Split(NamedTuple):
 
 
 def parts_of(source: Any, group: str) -> Split | None:
-    """The parts of an expression; None where the group does not stand in its outermost sequence."""
+    """Split an expression at a group; None if the group is not in its outermost sequence."""
     if not isinstance(source, str):
         return None
     depth, start, inside = 0, -1, -1
@@ -42,7 +42,7 @@ def parts_of(source: Any, group: str) -> Split | None:
 
 
 def _outermost(source: str) -> list[str]:
-    """The tokens that stand in no group."""
+    """The tokens outside of all groups."""
     depth, found = 0, list[str]()
     for match in _TOKEN.finditer(source):
         depth += match[0].startswith("(")
@@ -53,13 +53,13 @@ def _outermost(source: str) -> list[str]:
 
 
 def bounded(source: str) -> str:
-    """The same expression, with no repetition without an end: what may be long is held until its end has come."""
+    """The expression with bounded repetitions, since a stream holds a match back until it has ended."""
     parts: list[str] = []
     before = ""
     for match in _TOKEN.finditer(source):
         token = match[0]
         if token in ("*", "+") and before:
-            token = f"{{{int(token == '+')},{99 if before in _BLANKS else _MOST}}}"
+            token = f"{{{int(token == '+')},{99 if before in _BLANKS else _MAX_REPEAT}}}"
         parts.append("(?:" if token.startswith("(?P<") else token)
         before = match[0]
     return "".join(parts)
@@ -85,18 +85,18 @@ def _shortest(items: Sequence) -> str:
         elif isinstance(item, Repeat):
             found.append(_shortest(item.body) * item.low if item.low else "")
         elif not isinstance(item, (Look, Position)) or (isinstance(item, Look) and item.is_negative):
-            raise ValueError("any of many")
+            raise ValueError("the expression leaves a character open")
     return "".join(found)
 
 
 def literal(text: str) -> str:
-    """A text as a string of a grammar."""
+    """A text as a string of a grammar file."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return '"' + "".join([escapes.get(char, char) for char in text]) + '"'
 
 
 def pattern(source: str, spelled: str | None) -> str:
-    """An expression as an alternative of a terminal, behind how that is written. Raises re.error, ValueError."""
+    """An expression as the definition of a terminal, behind its spelling. Raises re.error, ValueError for `^`, `$`."""
     re.compile(source)
     if "^" in _outermost(source) or "$" in _outermost(source):
         raise ValueError("`^` and `$` stand for places, not for text")
