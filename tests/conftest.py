@@ -59,6 +59,16 @@ def only_here() -> Generator[None, None, None]:
         registry.use(None)
 
 
+@pytest.fixture
+def other_grammars() -> None:
+    """Marks a test that adds formats, or makes the registry forget what was made of the grammars in another way."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests run last that use other grammars, so that most tests find what was made of our own."""
+    items.sort(key=lambda item: not {"tmp_path", "other_grammars"}.isdisjoint(getattr(item, "fixturenames", ())))
+
+
 #: The options that leave tests out.
 NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
 

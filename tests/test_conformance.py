@@ -10,8 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import pytest
+
 from tests.comparison import BROKEN, CUT, KEPT, PREFILLED, SPELLED, TYPED, UNKNOWN, differs, found, habit, read
 from tests.peers import DATA, Row, llamacpp, sglang, vllm
+
+pytestmark = pytest.mark.usefixtures("other_grammars")
 
 CITED = "what reasoning cites stays in it, as it was written: a segment is a part of the text"
 NAMELESS = "there is no sound name; what stands there is text"

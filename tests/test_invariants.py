@@ -106,7 +106,7 @@ def test_stream_is_a_parser_that_is_fed_and_closed() -> None:
 
 
 @pytest.fixture
-def other_order() -> Iterator[dict[str, Reply]]:
+def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
     """The corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
     found = {str(case): case.parse(format="auto") for case in CASES}
     names, at = registry.names, Openers.at

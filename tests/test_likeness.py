@@ -14,6 +14,8 @@ from tools.new_format.sandbox import scratch, tried
 from tools.new_format.similarity import likeness, likenesses, located, notations, rendered_notation
 from tools.shared.checkout import Checkout
 
+pytestmark = pytest.mark.usefixtures("other_grammars")
+
 CHECKOUT = Checkout()
 CALLS = [{"name": "find_book", "arguments": {"title": "Moss"}}, {"name": "tell", "arguments": {"a": "x", "b": "y"}}]
 #: Of so many formats, at least, it can be told how they write calls, and so many are found in what they write. More

@@ -490,6 +490,7 @@ def test_every_kind_of_response_can_be_kept_and_written() -> None:
     assert cache.info().hits == len(cases) == sum(processor.stats.counts().values()) / 2
 
 
+@pytest.mark.usefixtures("other_grammars")
 def test_a_format_that_is_added_makes_the_cache_old() -> None:
     template = {"start_anchor": "<|ferry|>", "fields": {"content": {"open": "<|plain|>", "close": "<|/plain|>"}}}
     processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))

@@ -32,6 +32,8 @@ from outspoken.grammar.template_fields import Template
 from outspoken.grammar.template_patterns import Split, bounded, parts_of, written
 from tests.loops import in_one_item
 
+pytestmark = pytest.mark.usefixtures("other_grammars")
+
 VECTORS = Path("/work/shared/conformance/peers/hf_response_template.jsonl")
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
 BRACES: dict[str, Any] = {
