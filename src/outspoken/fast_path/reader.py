@@ -15,8 +15,8 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.json.scanner import encodable_value, read_at, scan_once, too_deep
 from outspoken.notations.coerce import fits, read_bare, to_json
-from outspoken.notations.schema import ANY, schema_view_of
-from outspoken.notations.tools import Tools
+from outspoken.notations.schema import ANY
+from outspoken.notations.tools import Tools, schema_view_of
 from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall

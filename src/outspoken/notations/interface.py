@@ -57,7 +57,7 @@ class Notation:
     #: damaged values can be repaired as JSON or as Python literals
     repairable = False
 
-    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> ValueScanner:
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         """A scanner for a value that arrives in pieces."""
         raise NotImplementedError
 
@@ -70,9 +70,7 @@ class Notation:
         """The characters that a value may begin with, as a class of a regular expression."""
         raise NotImplementedError
 
-    def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
-    ) -> ReadValue | None:
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         """Read a complete value that begins at `pos`. None if there is none, or, unless `final`, if it may go on."""
         raise NotImplementedError
 
@@ -91,7 +89,7 @@ class JsonNotation(Notation):
     def __init__(self, name: str) -> None:
         self._first = JSON_FIRST[name]
 
-    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> ValueScanner:
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return JsonScanner()
 
     def may_begin(self, char: str) -> bool:
@@ -101,9 +99,7 @@ class JsonNotation(Notation):
     def first(self) -> str:
         return f"[{re.escape(''.join(sorted(self._first)))}]"
 
-    def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
-    ) -> ReadValue | None:
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         found = read_at(text, pos, max_depth)
         if found is None or (not final and found[1] == len(text) and text[pos] not in '{["'):
             return None
@@ -129,7 +125,7 @@ class PythonNotation(Notation):
 
     repairable = True
 
-    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> ValueScanner:
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return _python().PythonScanner(max_depth)
 
     def may_begin(self, char: str) -> bool:
@@ -139,9 +135,7 @@ class PythonNotation(Notation):
     def first(self) -> str:
         return r"[^,)\]}=:]"
 
-    def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
-    ) -> ReadValue | None:
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         found = _python().read_at(text, pos, max_depth)
         if found is None or (not final and found[1] == len(text)):
             return None
@@ -175,8 +169,8 @@ class MarkedNotation(Notation):
         self.mark, self._first, self._scanner = mark, first, scanner
         self._read_plain, self._write, self._find_missing = read_plain, write, find_missing
 
-    def scanner(self, max_depth: int, schema_view: SchemaView = ANY) -> ValueScanner:
-        return self._scanner(self.mark, max_depth, schema_view)
+    def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
+        return self._scanner(self.mark, max_depth, view)
 
     def may_begin(self, char: str) -> bool:
         return char != "" and char == self._first
@@ -185,13 +179,11 @@ class MarkedNotation(Notation):
     def first(self) -> str:
         return f"[{re.escape(self._first)}]"
 
-    def read_at(
-        self, text: str, pos: int, max_depth: int, final: bool, schema_view: SchemaView = ANY
-    ) -> ReadValue | None:
-        plain = self._read_plain(text, pos, self.mark, schema_view)
+    def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
+        plain = self._read_plain(text, pos, self.mark, view)
         if plain is not None:
             return plain
-        scanner = self._scanner(self.mark, max_depth, schema_view)
+        scanner = self._scanner(self.mark, max_depth, view)
         end, done = scanner.feed(text, pos)
         return (scanner.value, end, scanner.text) if done else None
 
@@ -200,7 +192,7 @@ class MarkedNotation(Notation):
         return transcoder.value, transcoder.text
 
     def read_without_marks(
-        self, text: str, pos: int, max_depth: int, schema_view: SchemaView
+        self, text: str, pos: int, max_depth: int, view: SchemaView
     ) -> tuple[Any, int, str, list[int]] | None:
         """A value in which marks are missing: the value, its end, its JSON text, and the places of the marks."""
         places = self._find_missing(text, pos, self.mark, max_depth) if self._find_missing else None
@@ -209,7 +201,7 @@ class MarkedNotation(Notation):
         whole = text
         for place in reversed(places):
             whole = f"{whole[:place]}{self.mark}{whole[place:]}"
-        value, end, written = self.read_at(whole, pos, max_depth, True, schema_view) or (None, 0, "")
+        value, end, written = self.read_at(whole, pos, max_depth, True, view) or (None, 0, "")
         return value, end - len(places) * len(self.mark), written, places
 
     def write(self, value: Any) -> str | None:

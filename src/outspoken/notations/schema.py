@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
+from urllib.parse import unquote
 
 from .coerce import read_bare
-from .tools import Tools, Types, items_of, referred, types_of
 
+Types = frozenset[str]
+
+_KINDS: dict[type, str] = {
+    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
+}  # fmt: skip
+#: each JSON type alone
+SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in _KINDS.values()}
+#: the keywords of a schema that restrict its types besides `type`
+RESTRICTING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
+_MAX_DEPTH = 64
 _MAX_PARTS = 64
 
 
@@ -92,16 +103,91 @@ class SchemaView:
         return found
 
 
-def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:
-    """The view of the arguments of a tool, or of one argument; `name` and `key` may be unknown."""
-    if tools is None or name is None or name not in tools:
-        return ANY if fallback == "json" else SchemaView(None, None, fallback)
-    whole = tools.schema_views.get((name, fallback))
-    if whole is None:
-        schema = tools.schema(name)
-        whole = tools.schema_views[name, fallback] = SchemaView(schema, schema, fallback)
-    return whole.member(key) if key else whole
-
-
 #: The view of a value of which nothing is known.
 ANY = SchemaView(None, None, "json")
+
+
+# -- the types that a schema allows
+
+
+def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
+    """The types that a schema allows; None if it does not say. `seen` holds those of references."""
+    if not is_object(schema) or depth > _MAX_DEPTH:
+        return None
+    known = _declared(schema.get("type"))
+    if RESTRICTING.isdisjoint(schema):
+        return known
+    if "const" in schema:
+        known = _both(known, _kinds([schema["const"]]))
+    if values := items_of(schema, "enum"):
+        known = _both(known, _kinds(values))
+    for key in ("anyOf", "oneOf"):
+        if options := items_of(schema, key):
+            known = _both(known, _either([types_of(option, root, seen, depth + 1) for option in options]))
+    for part in items_of(schema, "allOf"):
+        known = _both(known, types_of(part, root, seen, depth + 1))
+    if isinstance(ref := schema.get("$ref"), str):
+        if ref not in seen:
+            seen[ref] = None
+            seen[ref] = types_of(referred(ref, root), root, seen, depth + 1)
+        known = _both(known, seen[ref])
+    return known | {"null"} if known is not None and schema.get("nullable") is True else known
+
+
+def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:
+    """The list that a schema has under a key; empty if there is none."""
+    items = schema.get(key)
+    return items if is_list(items) else ()
+
+
+def _declared(declared: Any) -> Types | None:
+    """The types that `type` names."""
+    if isinstance(declared, str):
+        return SINGLE_TYPES.get(declared)
+    if not is_list(declared) or not all(isinstance(name, str) for name in declared):
+        return None
+    return frozenset(declared) if SINGLE_TYPES.keys() >= set(declared) else None
+
+
+def _kinds(values: Iterable[Any]) -> Types | None:
+    """The types of the values of an enumeration."""
+    return frozenset([_KINDS[type(value)] for value in values if type(value) in _KINDS]) or None
+
+
+def _either(options: list[Types | None]) -> Types | None:
+    """The types that at least one of several schemas allows."""
+    known = [option for option in options if option is not None]
+    return frozenset[str]().union(*known) if len(known) == len(options) else None
+
+
+def _both(one: Types | None, other: Types | None) -> Types | None:
+    """The types that two schemas both allow. Every integer is a number."""
+    if one is None or other is None:
+        return one if other is None else other
+    whole = one | other
+    shared = (one | {"integer"} if "number" in one else one) & (other | {"integer"} if "number" in other else other)
+    return shared & whole
+
+
+def referred(ref: str, root: Any) -> Any:
+    """The part of the schema that a reference names; None if there is none."""
+    if ref != "#" and not ref.startswith("#/"):
+        return None
+    node = root
+    for part in ref.split("/")[1:]:
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
+        if is_object(node):
+            node = node.get(key)
+        elif is_list(node) and key.isdecimal() and int(key) < len(node):
+            node = node[int(key)]
+        else:
+            return None
+    return node
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple)) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)

@@ -6,29 +6,17 @@ Names are read at once, schemas on first use.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Callable, KeysView, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard, get_type_hints
-from urllib.parse import unquote
 
 from outspoken.results.errors import ToolError
 
-Types = frozenset[str]
+from .schema import ANY, RESTRICTING, SINGLE_TYPES, SchemaView, Types, is_list, is_object, referred, types_of
 
 _TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
-_JSON_TYPES = frozenset({"null", "boolean", "integer", "number", "string", "object", "array"})
-_KINDS: dict[type, str] = {
-    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
-}  # fmt: skip
-_ONE: dict[str, Types] = {name: frozenset({name}) for name in _JSON_TYPES}
-_TELLING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
-_MAX_DEPTH = 64
 _MAX_KEPT = 1000
 _UNKNOWN: Any = object()
-
-#: Each type alone, and the keys of a schema that restrict its types besides `type`.
-_SINGLE = {k: frozenset({k}) for k in ("null", "boolean", "integer", "number", "string", "object", "array")}
-_SHAPING = frozenset({"$ref", "enum", "const", "anyOf", "oneOf", "allOf", "nullable"})
 
 
 class Tools:
@@ -43,7 +31,7 @@ class Tools:
         self.names: KeysView[str] = sources.keys()
         self._types: dict[tuple[str, str], Types | None] = {}
         #: the views of the tools' arguments, made on first use
-        self.schema_views: dict[tuple[str, str], Any] = {}
+        self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
     @classmethod
     def of(cls, tools: Any) -> Tools | None:
@@ -54,7 +42,7 @@ class Tools:
         """
         if tools is None or isinstance(tools, Tools):
             return tools
-        if not _is_list(tools):
+        if not is_list(tools):
             raise ToolError(-1, _name_of(tools), "a list of tools")
         sources = dict([_read(index, tool) for index, tool in enumerate(tools)])
         return cls(sources) if sources else None
@@ -65,7 +53,7 @@ class Tools:
     def schema(self, name: str) -> dict[str, Any] | None:
         """The JSON schema of a tool's arguments; None if it is not known."""
         source = self._sources.get(name)
-        if source is None or _is_object(source):
+        if source is None or is_object(source):
             return source
         schema = self._sources[name] = _made_schema(source)
         return schema
@@ -74,16 +62,16 @@ class Tools:
         """The JSON schema of one argument; None if it is not known."""
         schema = _target(self.schema(name))
         properties: Any = schema.get("properties")
-        if _is_object(properties) and key in properties:
+        if is_object(properties) and key in properties:
             found = properties[key]
-            return found if _is_object(found) or isinstance(found, bool) else None
+            return found if is_object(found) or isinstance(found, bool) else None
         others: Any = schema.get("additionalProperties")
-        return others if _is_object(others) else None
+        return others if is_object(others) else None
 
     def required(self, name: str) -> list[str]:
         """The arguments that a tool's schema requires."""
         required: Any = _target(self.schema(name)).get("required")
-        return [key for key in required if isinstance(key, str)] if _is_list(required) else []
+        return [key for key in required if isinstance(key, str)] if is_list(required) else []
 
     def types(self, name: str, key: str) -> Types | None:
         """The JSON types that an argument's schema allows; None if it does not say."""
@@ -104,7 +92,7 @@ def _plain_types(schema: Any, key: str) -> Types | None:
     try:
         found = schema["properties"][key]
         kind = found["type"]
-        return _SINGLE[kind] if _SHAPING.isdisjoint(found) else None
+        return SINGLE_TYPES[kind] if RESTRICTING.isdisjoint(found) else None
     except (KeyError, TypeError):
         return None
 
@@ -173,16 +161,8 @@ def _name_of(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, (list, tuple)) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
-
-
 def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
-
-
-def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
 
 
 def _made_schema(source: Any) -> dict[str, Any] | None:
@@ -226,86 +206,22 @@ def _generator() -> Any:
     return Lenient
 
 
-def types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int) -> Types | None:
-    """The types that a schema allows; None if it does not say. `seen` holds those of references."""
-    if not _is_object(schema) or depth > _MAX_DEPTH:
-        return None
-    known = _declared(schema.get("type"))
-    if _TELLING.isdisjoint(schema):
-        return known
-    if "const" in schema:
-        known = _both(known, _kinds([schema["const"]]))
-    if values := items_of(schema, "enum"):
-        known = _both(known, _kinds(values))
-    for key in ("anyOf", "oneOf"):
-        if options := items_of(schema, key):
-            known = _both(known, _either([types_of(option, root, seen, depth + 1) for option in options]))
-    for part in items_of(schema, "allOf"):
-        known = _both(known, types_of(part, root, seen, depth + 1))
-    if isinstance(ref := schema.get("$ref"), str):
-        if ref not in seen:
-            seen[ref] = None
-            seen[ref] = types_of(referred(ref, root), root, seen, depth + 1)
-        known = _both(known, seen[ref])
-    return known | {"null"} if known is not None and schema.get("nullable") is True else known
-
-
-def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:
-    """The list that a schema has under a key; empty if there is none."""
-    items = schema.get(key)
-    return items if _is_list(items) else ()
-
-
-def _declared(declared: Any) -> Types | None:
-    """The types that `type` names."""
-    if isinstance(declared, str):
-        return _ONE.get(declared)
-    if not _is_list(declared) or not all(isinstance(name, str) for name in declared):
-        return None
-    return frozenset(declared) if _JSON_TYPES.issuperset(declared) else None
-
-
-def _kinds(values: Iterable[Any]) -> Types | None:
-    """The types of the values of an enumeration."""
-    return frozenset([_KINDS[type(value)] for value in values if type(value) in _KINDS]) or None
-
-
-def _either(options: list[Types | None]) -> Types | None:
-    """The types that at least one of several schemas allows."""
-    known = [option for option in options if option is not None]
-    return frozenset[str]().union(*known) if len(known) == len(options) else None
-
-
-def _both(one: Types | None, other: Types | None) -> Types | None:
-    """The types that two schemas both allow. Every integer is a number."""
-    if one is None or other is None:
-        return one if other is None else other
-    whole = one | other
-    shared = (one | {"integer"} if "number" in one else one) & (other | {"integer"} if "number" in other else other)
-    return shared & whole
-
-
 def _target(root: dict[str, Any] | None) -> dict[str, Any]:
     """The schema itself, or the one that it refers to."""
     schema: Any = root
     seen: set[str] = set()
-    while _is_object(schema) and isinstance(ref := schema.get("$ref"), str) and ref not in seen:
+    while is_object(schema) and isinstance(ref := schema.get("$ref"), str) and ref not in seen:
         seen.add(ref)
         schema = referred(ref, root)
-    return schema if _is_object(schema) else {}
+    return schema if is_object(schema) else {}
 
 
-def referred(ref: str, root: Any) -> Any:
-    """The part of the schema that a reference names; None if there is none."""
-    if ref != "#" and not ref.startswith("#/"):
-        return None
-    node = root
-    for part in ref.split("/")[1:]:
-        key = unquote(part).replace("~1", "/").replace("~0", "~")
-        if _is_object(node):
-            node = node.get(key)
-        elif _is_list(node) and key.isdecimal() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
-    return node
+def schema_view_of(tools: Tools | None, name: str | None, key: str | None, fallback: str) -> SchemaView:
+    """The view of the arguments of a tool, or of one argument; `name` and `key` may be unknown."""
+    if tools is None or name is None or name not in tools:
+        return ANY if fallback == "json" else SchemaView(None, None, fallback)
+    whole = tools.schema_views.get((name, fallback))
+    if whole is None:
+        schema = tools.schema(name)
+        whole = tools.schema_views[name, fallback] = SchemaView(schema, schema, fallback)
+    return whole.member(key) if key else whole

@@ -10,7 +10,8 @@ from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter, read_at
 from outspoken.notations.interface import MarkedNotation, notation_of
-from outspoken.notations.schema import ANY, SchemaView, schema_view_of
+from outspoken.notations.schema import ANY, SchemaView
+from outspoken.notations.tools import schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
 
 from .marker_lexer import Token, coarse, matcher, starts

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
-from outspoken.notations.schema import SchemaView, schema_view_of
+from outspoken.notations.schema import SchemaView
+from outspoken.notations.tools import schema_view_of
 from outspoken.results.construct import construct
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status, ToolCall
