@@ -21,8 +21,11 @@ from outspoken import (
     parse,
 )
 from outspoken.grammar import registry
-from outspoken.recovery.path import LIMIT, Node, Region, name_after
-from outspoken.recovery.search import _Search, recover  # pyright: ignore[reportPrivateUsage]
+from outspoken.recovery.costs import MAX_COST
+from outspoken.recovery.edges import EdgeFinder
+from outspoken.recovery.marker_lexer import is_closed, marker_lexer
+from outspoken.recovery.path import Node, Region, name_after
+from outspoken.recovery.search import recover
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
@@ -272,21 +275,19 @@ def test_events_of_damaged_calls_are_never_contradicted(name: str) -> None:
 
 def every_cost(region: Region) -> int | None:
     """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
-    from outspoken.recovery.marker_lexer import is_closed, tokens
-
-    region.tokens = tokens(region.automaton, region.text, 400) or []
-    search = _Search(region)
+    region.tokens = marker_lexer(region.automaton).tokens(region.text, 400) or []
+    finder = EdgeFinder(region)
     start: tuple[Any, ...] = (0, region.outer, True, "", False)
     best: dict[tuple[Any, ...], int] = {start: 0}
     queue = [start]
     while queue:
         state = queue.pop()
         pos, config, fresh, name, bare = state
-        for edge in search._edges(pos, config, fresh, Node((), None, name, bare)):  # pyright: ignore[reportPrivateUsage]
-            missing = bare or any(t.step is not None and t.step.inserted for t in edge.taken)
-            onward = (edge.end, edge.target, not edge.taken[-1].free, name_after(edge.taken, name), missing)
+        for edge in finder.edges(pos, config, fresh, Node((), None, name, bare)):
+            missing = bare or any(s.transition is not None and s.transition.inserted for s in edge.steps)
+            onward = (edge.end, edge.target, not edge.steps[-1].is_text, name_after(edge.steps, name), missing)
             cost = best[state] + edge.cost
-            if cost <= LIMIT and cost < best.get(onward, LIMIT + 1):
+            if cost <= MAX_COST and cost < best.get(onward, MAX_COST + 1):
                 best[onward] = cost
                 queue.append(onward)
     ends = [c for (at, config, *_), c in best.items() if not region.text[at:].strip() and is_closed(config)]

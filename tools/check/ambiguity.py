@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from outspoken import Reply, Segment
 from outspoken.engine.policy import ParserPolicy
 from outspoken.parsing.session import Session
-from outspoken.recovery.path import Way
+from outspoken.recovery.path import RecoveryPath
 
 from .corpus import Read
 from .findings import Finding, parts_at
@@ -39,7 +39,7 @@ class _Watching(ParserPolicy):
     def __init__(self) -> None:
         self.doubts: list[Doubt] = []
 
-    def recovered(self, path: Way, *, accepted: bool) -> None:
+    def recovered(self, path: RecoveryPath, *, accepted: bool) -> None:
         """A recovery path was found."""
         for number, step in enumerate(path.steps):
             if step.ambiguous:
@@ -47,7 +47,7 @@ class _Watching(ParserPolicy):
                 self.doubts.append(Doubt((step.start, stop), *_parted(text, step.ambiguous)))
 
 
-def _value_from(way: Way, number: int) -> tuple[str, int]:
+def _value_from(way: RecoveryPath, number: int) -> tuple[str, int]:
     """The value that a way reads from one of its steps on, and where it ends."""
     text, end = "", way.steps[number].end
     for step in way.steps[number:]:

@@ -23,10 +23,10 @@ from outspoken.engine.text_buffer import BLANK, TextBuffer
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, TOKENS
-from outspoken.notations.interface import notation_of
+from outspoken.notations.interface import Notation, notation_of
 from outspoken.parsing.session import Session
-from outspoken.recovery.marker_lexer import matcher
-from outspoken.recovery.path import Taken, Way, is_missing
+from outspoken.recovery.marker_lexer import marker_forms
+from outspoken.recovery.path import RecoveryPath, RecoveryStep
 from outspoken.results.edits import Edit
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
@@ -161,12 +161,12 @@ class Trace:
                 return
             step.withdrawn = True
 
-    def follow(self, path: Way, config: Config) -> None:
+    def follow(self, path: RecoveryPath, config: Config) -> None:
         """Write down the steps of a recovery path, each repair at the token that it changed."""
         first = len(self.log)
         for taken in path.steps:
             self.pass_over(config, taken.start, "repaired")
-            step = taken.step
+            step = taken.transition
             if step is None:
                 self.log.append(Step("read", taken.start, taken.end, config, None, "dropped", taken.edits))
                 self.end = taken.end
@@ -226,7 +226,7 @@ class TracedSteps(SingleSteps):
         """Where a marker begins whose match includes the white space before it."""
         at = self.skip_blank(start)
         while at > start:
-            match = matcher(step).regex.match(self.text.text, at)
+            match = marker_forms(step).regex.match(self.text.text, at)
             if match is not None and match.end() == end:
                 break
             at -= 1
@@ -240,7 +240,7 @@ class TracedSteps(SingleSteps):
         super().shift_text(free, at)
         trace.keep(before, free, start, trace.free_end)
 
-    def _begin_embedded(self, transition: Transition, notation: Any, *, final: bool) -> bool:
+    def _begin_embedded(self, transition: Transition, notation: Notation, *, final: bool) -> bool:
         self.trace.arguments_at = self.text.offset if transition.role == "arguments" else -1
         return super()._begin_embedded(transition, notation, final=final)
 
@@ -285,7 +285,7 @@ class TracedRecovery(RecoveryDriver):
         trace.end = max(start, end)
         return going
 
-    def apply(self, path: Way, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
         """Carry out a recovery path."""
         done, trace = super().apply(path, damage, end, closed=closed), self.trace
         trace.note("recovered" if done else "rejected", damage.start, end, cost=path.cost)
@@ -344,10 +344,10 @@ def _transition(config: Config, path: matchers.Branch) -> Transition:
     raise AssertionError("a path belongs to a marker of its configuration")
 
 
-def _mark(taken: Taken, edits: tuple[Edit, ...]) -> Mark:
+def _mark(taken: RecoveryStep, edits: tuple[Edit, ...]) -> Mark:
     if not edits:
         return ""
-    return "missing" if is_missing(taken) else _MARKS.get(edits[0].code, "repaired")
+    return "missing" if taken.is_missing else _MARKS.get(edits[0].code, "repaired")
 
 
 def _hand_out(edits: list[Edit], steps: list[Step]) -> None:

@@ -13,7 +13,7 @@ from outspoken.engine.single_steps import SingleSteps
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.recovery.path import Way
+from outspoken.recovery.path import RecoveryPath
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
@@ -104,7 +104,7 @@ class SegmentPolicy(ParserPolicy):
             builder.nodes.clear()
         return False
 
-    def recovered(self, path: Way, *, accepted: bool) -> None:
+    def recovered(self, path: RecoveryPath, *, accepted: bool) -> None:
         """Add up what repairs cost."""
         self.damage = self.damage + path.cost if accepted else UNREADABLE
 

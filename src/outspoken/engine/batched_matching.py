@@ -7,7 +7,7 @@ from typing import Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.json.scanner import read_at
-from outspoken.notations.interface import notation_of
+from outspoken.notations.interface import Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
@@ -140,7 +140,7 @@ class BatchedMatcher:
         return None, None
 
 
-def schema_of(builder: Builder, transition: Transition, notation: Any) -> SchemaView:
+def schema_of(builder: Builder, transition: Transition, notation: Notation) -> SchemaView:
     """What the tool's schema says of an embedded value, if its notation is typed by a schema."""
     return builder.calls.schema_view(transition.role) if notation.typed_by_schema else ANY
 

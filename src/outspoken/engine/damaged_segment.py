@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config
-from outspoken.recovery.marker_lexer import coarse
-from outspoken.recovery.sync_points import Resync, resync
+from outspoken.recovery.marker_lexer import marker_lexer
+from outspoken.recovery.sync_points import SyncPoints, sync_points
 from outspoken.semantics.open_node import OpenNode
 
 from .text_buffer import TextBuffer
@@ -36,26 +36,26 @@ class DamagedSegment:
         *,
         lacks_opener: bool = False,
         from_bracket: bool = False,
-        sync: Resync | None = None,
+        sync: SyncPoints | None = None,
     ) -> None:
         self.start, self.outer, self.call, self.refused_at = start, outer, call, refused_at
         self.may_be_call, self.from_bracket = may_be_call, from_bracket
-        self.sync = sync or resync(outer.automaton, outer, lacks_opener)
+        self.sync = sync or sync_points(outer.automaton, outer, lacks_opener)
 
 
 def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:
     """Does a marker of the format stand near the refused place? None if that is not known yet."""
     start = damage.refused_at - text.base
     end = start + _NEAR
-    markers = coarse(automaton)
+    markers = marker_lexer(automaton)
     if damage.from_bracket:
-        there = markers.says_call.search(text.slice(damage.start, text.base + end)) is not None
+        there = markers.call_key.search(text.slice(damage.start, text.base + end)) is not None
         return True if there else False if final or len(text.text) > end else None
     if markers.has_json:
         first = text.text[start : start + 1]
         if first and first in "{[\"'":
             return True
-    match = markers.find.search(text.text, start)
+    match = markers.marker.search(text.text, start)
     if match is not None and match.start() <= end:
         return True if final or match.end() < len(text.text) else None
     return False if final or len(text.text) > end + _NEAR else None
@@ -84,7 +84,7 @@ def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, 
     return match
 
 
-def _is_quoted(match: Any, sync: Resync, automaton: Automaton, buffer: str) -> bool:
+def _is_quoted(match: Any, sync: SyncPoints, automaton: Automaton, buffer: str) -> bool:
     """Does a quote follow a closing marker? Then the marker is part of a string with unescaped quotes."""
-    inside = sync.places[match.lastindex][1]
-    return inside and coarse(automaton).has_json and buffer[match.end() : match.end() + 1] in ('"', "'")
+    inside = sync.points[match.lastindex].belongs_to_segment
+    return inside and marker_lexer(automaton).has_json and buffer[match.end() : match.end() + 1] in ('"', "'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken.recovery.path import Taken, Way
+from outspoken.recovery.path import RecoveryPath, RecoveryStep
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, Place
 
@@ -13,28 +13,28 @@ from .text_buffer import BLANK, TextBuffer
 _SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
-def says_something(path: Way) -> bool:
+def says_something(path: RecoveryPath) -> bool:
     """Does a path hold more than text? One that only drops doubled markers does, too."""
-    steps = [t.step for t in path.steps if t.step is not None]
-    if any(op == "end" and kind in _SAYING for step in steps for op, kind in (*step.before, *step.after)):
+    transitions = [step.transition for step in path.steps if step.transition is not None]
+    if any(name == "end" and kind in _SAYING for t in transitions for name, kind in (*t.before, *t.after)):
         return True
-    dropped = [t for t in path.steps if t.step is None and t.edits]
-    return bool(dropped) and all(t.step is None or t.start == t.end for t in path.steps)
+    dropped = [step for step in path.steps if step.transition is None and step.edits]
+    return bool(dropped) and all(step.transition is None or step.start == step.end for step in path.steps)
 
 
-def apply_step(builder: Builder, step: Taken, text: TextBuffer, trims: frozenset[str]) -> None:
+def apply_step(builder: Builder, step: RecoveryStep, text: TextBuffer, trims: frozenset[str]) -> None:
     """Carry out one step of a recovery path. `trims` is the free text that is trimmed."""
-    transition = step.step
+    transition, recorder, output = step.transition, builder.recorder, builder.output
     if transition is None or not transition.inserted:
-        builder.recorder.edits += step.edits
+        recorder.edits += step.edits
     if step.ambiguous:
-        builder.recorder.ambiguity = "the call can be read in two ways that are as likely"
-        builder.recorder.was_ambiguous = True
+        recorder.ambiguity = "the call can be read in two ways that are as likely"
+        recorder.was_ambiguous = True
     if transition is None:
         if step.edits:
-            builder.output.consumed = max(builder.output.consumed, step.end)
+            output.consumed = max(output.consumed, step.end)
         return  # without a record it is a marker that the text cuts off, and was not read
-    if step.free:
+    if step.is_text:
         role = transition.terminal.short
         start, end = _trimmed(step, text) if role in trims else (step.start, step.end)
         if end > start:
@@ -46,7 +46,7 @@ def apply_step(builder: Builder, step: Taken, text: TextBuffer, trims: frozenset
     carry_out(builder, transition, Place(step.start, step.end, step.text))
 
 
-def _trimmed(step: Taken, text: TextBuffer) -> tuple[int, int]:
+def _trimmed(step: RecoveryStep, text: TextBuffer) -> tuple[int, int]:
     """The span of free text without the white space that belongs to markup."""
     piece = text.slice(step.start, step.end)
     start = step.start + len(piece) - len(piece.lstrip(BLANK))

@@ -8,7 +8,7 @@ from outspoken.grammar.automaton import Config, Transition
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
-    from outspoken.recovery.path import Way
+    from outspoken.recovery.path import RecoveryPath
 
     from .damaged_segment import DamagedSegment
     from .recovery_driver import RecoveryDriver
@@ -71,7 +71,7 @@ class ParserPolicy:
         """The schemas of what may stand in a damaged segment, by name."""
         return recovery.builder.context.tools
 
-    def recovered(self, path: Way, *, accepted: bool) -> None:
+    def recovered(self, path: RecoveryPath, *, accepted: bool) -> None:
         """A recovery path was found, and was accepted or not."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS
-from outspoken.recovery.marker_lexer import coarse, is_closed, matcher
-from outspoken.recovery.path import Region, Way
+from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
+from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.search import recover
 from outspoken.recovery.speculation import accept, continues, contradicts, draft_of
-from outspoken.recovery.sync_points import nearest
+from outspoken.recovery.sync_points import single_character_points
 from outspoken.semantics.builder import Builder
 
 from .budget import SEARCH, TRY, RecoveryBudget
@@ -100,7 +100,7 @@ class RecoveryDriver:
         if call is not None:
             is_call = is_call or "action" in call.kinds or None
             return DamagedSegment(call.start, automaton.outside_of_call(config), None, at, is_call)
-        inside = coarse(automaton).has_json and not is_closed(config)
+        inside = marker_lexer(automaton).has_json and not is_closed(config)
         return DamagedSegment(at, config, None, at, is_call or inside or None)
 
     def lacks_opener(self) -> bool:
@@ -116,7 +116,7 @@ class RecoveryDriver:
         left = max(at - LOOKBEHIND, self.text.origin)
         text = self.text.slice(left, min(at + _LONGEST_MARKER, self.text.end))
         for step in self.automaton.top_level_markers:
-            match = matcher(step).regex.match(text, at - left)
+            match = marker_forms(step).regex.match(text, at - left)
             if match is not None:
                 return step, left + match.end()
         return None, 0
@@ -140,10 +140,10 @@ class RecoveryDriver:
         if match is None and not final:
             return False
         state.damage = None
-        config, inside, end = automaton.top_level, False, len(text.text)
+        config, end = automaton.top_level, len(text.text)
         if match is not None:
-            config, inside, _ = damage.sync.places[match.lastindex]
-            end = match.end() if inside else match.start()
+            point = damage.sync.points[match.lastindex]
+            config, end = point.config, match.end() if point.belongs_to_segment else match.start()
         text.pos = end
         return self._end_segment(damage, config, text.base + end, cut=match is None)
 
@@ -179,11 +179,12 @@ class RecoveryDriver:
 
     def give_up(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
         """Report an announced call that cannot be read, and continue behind it."""
-        builder, near = self.builder, nearest(self.automaton, damage.outer)
-        match = near.find(self.text.slice(damage.refused_at, at), 0) if near is not None else None
-        if near is not None and match is not None:
-            config, inside, _ = near.places[match.lastindex]
-            at, cut = damage.refused_at + (match.end() if inside else match.start()), False
+        builder, sync = self.builder, single_character_points(self.automaton, damage.outer)
+        match = sync.find(self.text.slice(damage.refused_at, at), 0) if sync is not None else None
+        if sync is not None and match is not None:
+            point, cut = sync.points[match.lastindex], False
+            config, end = point.config, match.end() if point.belongs_to_segment else match.start()
+            at = damage.refused_at + end
         builder.recorder.edits.clear()
         builder.calls.unfinished(builder.nodes.pop(), at, "truncated" if cut else "invalid")
         if config is self.automaton.top_level:
@@ -246,7 +247,7 @@ class RecoveryDriver:
         self.policy.recovered(path, accepted=accepted)
         return accepted
 
-    def apply(self, path: Way, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
         """Carry out a recovery path, unless it contradicts what was announced. Returns whether it was accepted."""
         builder = self.builder
         draft = draft_of(builder, damage.call, damage.start, self.text.slice)

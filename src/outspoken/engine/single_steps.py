@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.json.scanner import NotJsonError
-from outspoken.notations.interface import notation_of
+from outspoken.notations.interface import Notation, notation_of
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
@@ -243,7 +243,7 @@ class SingleSteps:
 
     # embedded values
 
-    def _begin_embedded(self, transition: Transition, notation: Any, *, final: bool) -> bool:
+    def _begin_embedded(self, transition: Transition, notation: Notation, *, final: bool) -> bool:
         """Read an embedded value that begins here, or its beginning."""
         builder, text, depth = self.builder, self.text, self.max_depth
         schema = schema_of(self.builder, transition, notation)

@@ -11,10 +11,9 @@ from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.engine.single_steps import SingleSteps
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.tables import Terminal
 from outspoken.json.scanner import BracketCounter
 from outspoken.notations.tools import Tools
-from outspoken.recovery.sync_points import Resync
+from outspoken.recovery.sync_points import SyncPoint, SyncPoints
 from outspoken.semantics.open_node import OpenNode
 
 from .builder import PayloadBuilder
@@ -27,14 +26,14 @@ _OPENERS = re.compile(r"`{3}|~{3}|\*")
 
 
 @lru_cache(maxsize=128)
-def payload_openers(automaton: Automaton) -> Resync:
+def payload_openers(automaton: Automaton) -> SyncPoints:
     """What opens another payload, or reasoning: a broken payload ends before it."""
     home = automaton.top_level
-    found: dict[str, tuple[Terminal, Config, bool]] = {}
+    found: dict[str, SyncPoint] = {}
     for step in automaton.top_level_markers:
         if ("begin", "payload") in step.after or ("begin", "think") in step.after:
-            found[step.terminal.regex] = (step.terminal, home, False)
-    return Resync(found)
+            found[step.terminal.regex] = SyncPoint(step.terminal, home, False)
+    return SyncPoints(found)
 
 
 class PayloadPolicy(ParserPolicy):

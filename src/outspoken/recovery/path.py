@@ -1,4 +1,4 @@
-"""What recovery speaks of: a damaged region, the steps through it, and what each kind of damage costs."""
+"""Recovery paths: a damaged region, the steps of a path through it, and the nodes and edges of the search for one."""
 
 from __future__ import annotations
 
@@ -14,52 +14,43 @@ from outspoken.results.settings import Settings
 from .marker_lexer import Token
 
 BLANK = " \t\r\n\f"
-#: What is not dropped: it may hold what was to be said.
-TELLING = frozenset("{}[]()=<>\"'")
-
-#: What damage costs. A marker that is missing, of which a character is missing, or that has no place:
-MISSING, DAMAGED, STRAY = 3, 2, 3
-#: A marker that is part of a string, or of a value without quotes; an opening marker that is plain text, another one
-#: that is:
-QUOTED, SWALLOWED, PLAIN, UNMARKED = 1, 4, 9, 5
-#: Something else where only markers may stand, the same where it is open whether there is a call at all, and each word
-#: of it after the first:
-JUNK, UNSURE, WORD = 5, 11, 4
-#: A marker that is not the one that the grammar would take first:
-OTHER = 2
-#: What it costs that a call is written as only the rules for damage allow it.
-WIDENED = 2
-#: What it costs to take JSON for cut, where nothing proves that it ended.
-CUT = 5
-#: What a repaired JSON value costs, by the rung that read it, and what it costs more where it could be read two ways.
-LEVEL_COSTS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
-AMBIGUOUS = 3
-#: A way that costs more than this is no reading.
-LIMIT = 36
+#: Characters that are not dropped: they may be a part of what was meant.
+SIGNIFICANT = frozenset("{}[]()=<>\"'")
 
 
-class Taken(NamedTuple):
-    """One step of a way: what was read from `start` to `end`, and what had to be changed for it.
+class RecoveryStep(NamedTuple):
+    """One step of a recovery path: what was read from `start` to `end`, and the edits that this took.
 
-    `step` is None where something was dropped. `value` and `value_text` are set for an island.
+    `transition` is None if the text was dropped. `value` and `value_text` are those of an embedded value; if it has
+    another reading of the same cost, that is in `ambiguous`. `is_text` marks free text.
     """
 
-    step: Transition | None
+    transition: Transition | None
     start: int
     end: int
     text: str = ""
     value: Any = None
     value_text: str = ""
     edits: tuple[Edit, ...] = ()
-    free: bool = False
+    is_text: bool = False
     ambiguous: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Was the marker of this step missing?"""
+        return bool(self.edits) and not self.text and self.edits[0].code == "missing-marker"
+
+    def moved(self, by: int) -> RecoveryStep:
+        """The step with other offsets."""
+        edits = tuple([e._replace(start=e.start + by, end=e.end + by) for e in self.edits])
+        return self._replace(start=self.start + by, end=self.end + by, edits=edits)
 
 
 @dataclass(frozen=True)
-class Way:
-    """The cheapest way through a segment; `cut` says that the text ends inside it."""
+class RecoveryPath:
+    """The cheapest path through a region, and the configuration that it ends in. `cut`: the text ends inside it."""
 
-    steps: tuple[Taken, ...]
+    steps: tuple[RecoveryStep, ...]
     config: Config
     cost: int
     cut: bool = False
@@ -67,10 +58,10 @@ class Way:
 
 @dataclass
 class Region:
-    """A damaged segment: the text from `base` on, read from a configuration.
+    """A damaged segment: the text from the offset `base` on, read from the configuration `outer`.
 
-    `closed` says that something behind it proves that it ended; `announced` that a call in it was announced already,
-    so that it cannot be text.
+    `closed` says that something behind the text proves that it ended. `announced` says that a stream has announced a
+    call in it, so that it cannot be text.
     """
 
     automaton: Automaton
@@ -83,9 +74,9 @@ class Region:
     tools: Tools | None
     settings: Settings
     budget: RepairBudget
-    #: how many places and configurations may be looked at; counted down
+    #: how many places and configurations may still be visited
     nodes: int
-    #: of ways that cost the same, the one that was found first is taken (1), or the one found last (-1)
+    #: of paths that cost the same, take the one that was found first (1) or last (-1)
     ties: int = 1
     tokens: list[Token] = field(default_factory=list[Token])
 
@@ -96,69 +87,59 @@ class Edge(NamedTuple):
     cost: int
     end: int
     target: Config
-    taken: tuple[Taken, ...]
+    steps: tuple[RecoveryStep, ...]
 
 
 class Node(NamedTuple):
-    """How a place was reached: the last step and the node before it.
+    """How a place was reached: the last steps, and the node before them.
 
-    `name` is the tool that is being called, or the payload, `bare` says that a marker that opens calls was missing.
+    `name` is the name of the call or payload that is being read. `lacks_opener` says that a marker that opens calls was
+    missing.
     """
 
-    taken: tuple[Taken, ...]
+    steps: tuple[RecoveryStep, ...]
     before: Node | None
     name: str
-    bare: bool
+    lacks_opener: bool
 
     @property
-    def is_dropped(self) -> bool:
-        """Was something dropped just before?"""
-        return bool(self.taken) and self.taken[-1].step is None
+    def is_after_drop(self) -> bool:
+        """Was text dropped just before?"""
+        return bool(self.steps) and self.steps[-1].transition is None
 
     @property
-    def is_mended(self) -> bool:
-        """Was something dropped just before, or a marker supplied?"""
-        return self.is_dropped or (bool(self.taken) and is_missing(self.taken[-1]))
+    def is_after_repair(self) -> bool:
+        """Was text dropped just before, or a marker inserted?"""
+        return self.is_after_drop or (bool(self.steps) and self.steps[-1].is_missing)
 
 
-def name_after(steps: tuple[Taken, ...], known: str) -> str:
-    """The name of the tool that is being called, or of the payload that is being read, after some steps."""
-    for taken in steps:
-        if taken.step is not None and taken.step.terminal.short in ("TOOL_NAME", "PAYLOAD_NAME"):
-            return taken.text
-        if taken.step is not None and taken.step.role == "tool_name" and isinstance(taken.value, str):
-            return taken.value
+def name_after(steps: tuple[RecoveryStep, ...], known: str) -> str:
+    """The name of the call or payload that is being read after some steps; `known` is the one before them."""
+    for step in steps:
+        transition = step.transition
+        if transition is not None and transition.terminal.short in ("TOOL_NAME", "PAYLOAD_NAME"):
+            return step.text
+        if transition is not None and transition.role == "tool_name" and isinstance(step.value, str):
+            return step.value
     return known
 
 
-def steps_to(node: Node | None, text: str, base: int) -> tuple[Taken, ...]:
-    """The steps that led to a node, with offsets into the raw text.
+def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...]:
+    """The steps that led to a node, with offsets in the raw text.
 
-    Where a marker is missing behind free text, a line break before it belongs to it, or to the marker behind it.
+    If a marker is missing behind free text, a line break before it belongs to the marker, or to the one behind it.
     """
-    found: list[Taken] = []
+    steps: list[RecoveryStep] = []
     while node is not None:
-        found += reversed(node.taken)
+        steps += reversed(node.steps)
         node = node.before
-    found.reverse()
-    for i in range(len(found) - 1):
-        free, after = found[i], found[i + 1]
-        if not free.free or free.end == free.start or text[free.end - 1] != "\n" or not is_missing(after):
-            continue
-        behind = [t for t in found[i + 1 :] if t.step is not None]
-        markers = behind[: next((n for n, t in enumerate(behind) if not is_missing(t)), len(behind)) + 1]
-        if any(begins_with_newline(t.step.terminal) for t in markers if t.step is not None):
-            found[i] = free._replace(end=free.end - 1)
-            edits = tuple([e._replace(start=e.start - 1, end=e.end - 1) for e in after.edits])
-            found[i + 1] = after._replace(start=after.start - 1, end=after.end - 1, edits=edits)
-    return tuple([_moved(taken, base) for taken in found])
-
-
-def is_missing(taken: Taken) -> bool:
-    """Was the marker of a step missing?"""
-    return bool(taken.edits) and not taken.text and taken.edits[0].code == "missing-marker"
-
-
-def _moved(taken: Taken, base: int) -> Taken:
-    edits = tuple([e._replace(start=e.start + base, end=e.end + base) for e in taken.edits])
-    return taken._replace(start=taken.start + base, end=taken.end + base, edits=edits)
+    steps.reverse()
+    for i in range(len(steps) - 1):
+        free, after = steps[i], steps[i + 1]
+        if free.is_text and free.end > free.start and text[free.end - 1] == "\n" and after.is_missing:
+            behind = [step for step in steps[i + 1 :] if step.transition is not None]
+            inserted = next((n for n, step in enumerate(behind) if not step.is_missing), len(behind))
+            markers = [step.transition for step in behind[: inserted + 1]]
+            if any(begins_with_newline(marker.terminal) for marker in markers if marker is not None):
+                steps[i], steps[i + 1] = free._replace(end=free.end - 1), after.moved(-1)
+    return tuple([step.moved(base) for step in steps])

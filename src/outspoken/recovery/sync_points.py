@@ -1,122 +1,101 @@
-"""Where reading goes on behind a call that cannot be read."""
+"""Synchronisation points: the markers at which reading can continue behind a damaged segment."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
 
-#: More configurations than this between two markers are not looked at.
+#: No more configurations than this are searched for the end of a call.
 _MAX_CONFIGS = 300
 
 
-class Resync:
-    """The markers at which a broken call may end, and where each leads.
+class SyncPoint(NamedTuple):
+    """A marker at which a damaged segment may end.
 
-    `places` gives, for the group of a match, the configuration in which reading goes on, and whether the marker belongs
-    to the broken call.
+    Reading continues in `config`: behind the marker if that `belongs_to_segment`, else before it.
     """
 
-    __slots__ = ("find", "find_partial", "places", "open_markers")
+    terminal: Terminal
+    config: Config
+    belongs_to_segment: bool
 
-    def __init__(self, places: dict[str, tuple[Terminal, Config, bool]]) -> None:
+
+class SyncPoints:
+    """Finds the next synchronisation point. `points` gives the point of each group of a match."""
+
+    __slots__ = ("find", "find_partial", "open_markers", "points")
+
+    def __init__(self, points: dict[str, SyncPoint]) -> None:
         import regex
 
-        ordered = [(key, *places[key]) for key in sorted(places, key=lambda key: order(places[key][0]))]
-        source = "|".join([f"({key})" for key, *_ in ordered]) or "(?!)"
+        ordered = sorted(points.items(), key=lambda item: order(item[1].terminal))
+        source = "|".join([f"({pattern})" for pattern, _ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
         self.find_partial: Any = regex.compile(source).search
-        self.open_markers = OpenMarkers(
-            [(regex.compile(source), i) for i, (source, t, _, _) in enumerate(ordered, 1) if t.may_stay_open]
-        )
-        self.places = {i: (config, inside, t.grows) for i, (_, t, config, inside) in enumerate(ordered, 1)}
-
-
-class Damage:
-    """A segment that the grammar refuses: the offset where it begins, and the configuration there.
-
-    `frame` is the call in it that was announced, if one was. `at` is the offset where it was refused, `sync` finds its
-    end. `hopeful` says that it may be a call at all; None where that is not known yet. `bare` says that the marker that
-    should open it is missing, so that the next one of its kind may be without it, too; `plain`, that a bracket is all
-    that opened it.
-    """
-
-    __slots__ = ("start", "outer", "frame", "at", "sync", "hopeful", "plain")
-
-    def __init__(
-        self,
-        start: int,
-        outer: Config,
-        frame: Any,
-        at: int,
-        hopeful: bool | None,
-        bare: bool,
-        *,
-        plain: bool = False,
-    ) -> None:
-        self.plain = plain
-        self.start, self.outer, self.frame, self.at, self.hopeful = start, outer, frame, at, hopeful
-        self.sync = resync(outer.automaton, outer, bare)
+        may_be_open = [(p, i) for i, (p, point) in enumerate(ordered, 1) if point.terminal.may_stay_open]
+        self.open_markers = OpenMarkers([(regex.compile(pattern), i) for pattern, i in may_be_open])
+        self.points = {i: point for i, (_, point) in enumerate(ordered, 1)}
 
 
 @lru_cache(maxsize=256)
-def resync(automaton: Automaton, outer: Config, bare: bool = False) -> Resync:
-    """The ways on behind a broken call that began in a configuration: the next call there, the call's or the section's
-    end, or an opening marker outside of everything. Single characters do not count; see `nearest`.
+def sync_points(automaton: Automaton, outer: Config, lacks_opener: bool = False) -> SyncPoints:
+    """The synchronisation points behind a call that began in the configuration `outer`.
+
+    They are the next call there, the end of the call or of its section, and the top-level opening markers; if the call
+    `lacks_opener`, also those that stand without their opener. Single characters do not count; see
+    `single_character_points`.
     """
-    inner = _inner(automaton, outer)
-    places = {regex: place for regex, place in inner.items() if _is_long(place[0])}
-    home = automaton.top_level
+    points = {pattern: p for pattern, p in _inner_points(automaton, outer).items() if _is_long(p.terminal)}
     for step in automaton.top_level_markers:
-        if ("begin", "code") in step.after or (step.inserted and not bare):
+        if ("begin", "code") in step.after or (step.inserted and not lacks_opener):
             continue  # a fence is part of a broken call as likely as not
-        regex = step.terminal.regex
+        pattern = step.terminal.regex
         if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
-            regex = f"(?<![^\n])(?:{regex})"
-        places.setdefault(regex, (step.terminal, home, False))
-    return Resync(places)
+            pattern = f"(?<![^\n])(?:{pattern})"
+        points.setdefault(pattern, SyncPoint(step.terminal, automaton.top_level, False))
+    return SyncPoints(points)
 
 
 @lru_cache(maxsize=256)
-def nearest(automaton: Automaton, outer: Config) -> Resync | None:
-    """The same with single characters, for formats whose calls end with nothing else. None for others."""
-    inner = _inner(automaton, outer)
-    ends = _inner(automaton, outer, calls=True)
-    if any(_is_long(terminal) for terminal, _, inside in ends.values() if inside):
+def single_character_points(automaton: Automaton, outer: Config) -> SyncPoints | None:
+    """The synchronisation points with single characters, if the calls of a format end with nothing else."""
+    points = _inner_points(automaton, outer)
+    ends = _inner_points(automaton, outer, only_calls=True)
+    if any(_is_long(point.terminal) for point in ends.values() if point.belongs_to_segment):
         return None
-    return Resync(inner)
+    return SyncPoints(points)
 
 
 def _is_long(terminal: Terminal) -> bool:
     return len(terminal.canonical.strip() or terminal.regex) > 2
 
 
-def _inner(automaton: Automaton, outer: Config, *, calls: bool = False) -> dict[str, tuple[Terminal, Config, bool]]:
-    """The same without the markers outside of everything; with `calls` only where a call ends."""
-    home, start = automaton.top_level, automaton.start
-    places: dict[str, tuple[Terminal, Config, bool]] = {}
-    if outer not in (home, start):
+def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = False) -> dict[str, SyncPoint]:
+    """The points inside the section of a call; with `only_calls`, only those where a call ends."""
+    top_level = (automaton.top_level, automaton.start)
+    points: dict[str, SyncPoint] = {}
+    if outer not in top_level:
         for step in [t for t in outer.markers if not t.inserted]:
-            places[step.terminal.regex] = (step.terminal, outer, False)
+            points[step.terminal.regex] = SyncPoint(step.terminal, outer, False)
     queue, seen = [outer], {outer.stack}
     for config in queue:
-        for step in _steps(config):
-            if step.inserted:
-                continue
+        for step in [t for t in _transitions(config) if not t.inserted]:
             target = step.target
             # what ends deeper inside is another call, of something that was not opened
-            ends = ("end", "tool_call") in step.after and len(target.stack) <= len(outer.stack) + 1
-            if ends or (target in (home, start) and not calls):
-                places.setdefault(step.terminal.regex, (step.terminal, target if ends else home, True))
-            if target not in (home, start) and target.stack not in seen and len(seen) < _MAX_CONFIGS:
+            ends_call = ("end", "tool_call") in step.after and len(target.stack) <= len(outer.stack) + 1
+            if ends_call or (target in top_level and not only_calls):
+                point = SyncPoint(step.terminal, target if ends_call else automaton.top_level, True)
+                points.setdefault(step.terminal.regex, point)
+            if target not in top_level and target.stack not in seen and len(seen) < _MAX_CONFIGS:
                 seen.add(target.stack)
                 queue.append(target)
-    return {regex: place for regex, place in places.items() if place[0].short.startswith("_")}
+    return {pattern: point for pattern, point in points.items() if point.terminal.short.startswith("_")}
 
 
-def _steps(config: Config) -> list[Transition]:
+def _transitions(config: Config) -> list[Transition]:
     return [*([config.free] if config.free else []), *config.embedded, *config.markers]

@@ -1,4 +1,4 @@
-"""JSON and literals in damaged segments: the edges that read them with the ladder, and then by the strict grammar."""
+"""Embedded values in damaged segments: intact ones, and JSON and literals that need repair."""
 
 from __future__ import annotations
 
@@ -8,81 +8,101 @@ from typing import Any
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
-from outspoken.json.scanner import BracketCounter, read_at
+from outspoken.json.scanner import BracketCounter
 from outspoken.notations.interface import MarkedNotation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
 
-from .marker_lexer import Token, coarse, matcher, starts
-from .path import AMBIGUOUS, BLANK, CUT, JUNK, LEVEL_COSTS, MISSING, QUOTED, TELLING, WORD, Edge, Region, Taken
+from .costs import (
+    AMBIGUOUS_VALUE,
+    CUT_VALUE,
+    LEVEL_COSTS,
+    MARKER_IN_STRING,
+    MISSING_MARKER,
+    STRAY_TEXT,
+    STRAY_WORD,
+)
+from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
+from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
+from .repaired_json import read_repaired
 
-_MAX_ENDS = 6
-_MAX_READ = 4
+#: How many ends of a value are tried, and how many readings of a literal are kept.
+_MAX_ENDS, _MAX_LITERALS = 6, 4
+#: In a text that is longer than this, fewer ends are tried.
 _FAR = 20_000
 _CLOSERS = re.compile(r"[}\]]")
-#: What is not dropped beside a value: it may be a part of it.
-_TELLING = TELLING | {":"}
+#: Characters that are not dropped beside a value: they may be a part of it.
+_SIGNIFICANT = SIGNIFICANT | {":"}
 
 
-class Values:
-    """Reads the values of a region."""
+class ValueReader:
+    """Reads the embedded values of a region."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = starts(region.tokens, region.text)
-        self._mended: dict[tuple[int, int, str], list[RepairedValue]] = {}
+        self._starts = token_starts(region.tokens, region.text)
+        self._repaired: dict[tuple[int, int, str], list[RepairedValue]] = {}
+
+    # other notations than JSON
 
     def embedded(self, at: int, config: Config, name: str) -> list[Edge]:
-        """Values in another notation: sound ones, and Python literals that need repair."""
+        """Values in any notation that are intact, values that lack marks, and Python literals that need repair.
+
+        `name` is the tool whose schema types them.
+        """
         found: list[Edge] = []
-        for step in config.embedded:
-            notation = notation_of(step.terminal)
+        for transition in config.embedded:
+            notation = notation_of(transition.terminal)
             if not notation.may_begin(self._text[at]):
                 continue
-            schema_view = self._shape(name) if notation.typed_by_schema else ANY
-            sound = notation.read_at(self._text, at, self._region.settings.max_depth, True, schema_view)
-            if sound is not None:
-                value, end, text = sound
-                found.append(Edge(0, end, step.target, (Taken(step, at, end, "", value, text),)))
+            schema = self._schema_view(name) if notation.typed_by_schema else ANY
+            intact = notation.read_at(self._text, at, self._region.settings.max_depth, True, schema)
+            if intact is not None:
+                value, end, text = intact
+                step = RecoveryStep(transition, at, end, "", value, text)
+                found.append(Edge(0, end, transition.target, (step,)))
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
-                found += self._without_marks(at, step, notation, schema_view)
-            if not notation.repairable:
-                continue
-            if sound is not None and self._is_followed(sound[1], step.target):
-                continue
-            read = 0
-            for end in self._literal_ends(at, step.target):
-                v = self._literal(at, end)
-                if v is not None and read < _MAX_READ:
-                    read += 1
-                    taken = Taken(step, at, end, "", v.value[0], v.text[1:-1], v.edits, ambiguous=v.runner_up or "")
-                    found.append(Edge(_price(v), end, step.target, (taken,)))
+                found += self._without_marks(at, transition, notation, schema)
+            if notation.repairable and (intact is None or not self._is_followed(intact[1], transition.target)):
+                found += self._literals(at, transition)
         return found
 
     def _without_marks(
-        self, at: int, step: Transition, notation: MarkedNotation, schema_view: SchemaView
+        self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
     ) -> list[Edge]:
-        """A value in which marks are missing."""
-        read = notation.read_without_marks(self._text, at, self._region.settings.max_depth, schema_view)
+        """A value that lacks marks."""
+        read = notation.read_without_marks(self._text, at, self._region.settings.max_depth, schema)
         if read is None:
             return []
         value, end, text, places = read
         edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
-        return [Edge(MISSING * len(places), end, step.target, (Taken(step, at, end, "", value, text, edits),))]
+        step = RecoveryStep(transition, at, end, "", value, text, edits)
+        return [Edge(MISSING_MARKER * len(places), end, transition.target, (step,))]
 
-    def _shape(self, name: str) -> SchemaView:
+    def _schema_view(self, name: str) -> SchemaView:
         """What is known of the arguments of a tool."""
         region = self._region
         return schema_view_of(region.tools, name, "", region.automaton.tables.header.values)
 
     def _is_followed(self, pos: int, config: Config) -> bool:
-        """Does a marker stand here that may follow?"""
+        """Does a marker of a configuration follow?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
-        return any(matcher(t).regex.match(self._text, pos) for t in config.markers)
+        return any(marker_forms(marker).regex.match(self._text, pos) for marker in config.markers)
+
+    def _literals(self, at: int, transition: Transition) -> list[Edge]:
+        """Damaged literals."""
+        found: list[Edge] = []
+        for end in self._literal_ends(at, transition.target):
+            v = self._literal(at, end)
+            if v is not None and len(found) < _MAX_LITERALS:
+                item, text = v.value[0], v.text[1:-1]
+                step = RecoveryStep(transition, at, end, "", item, text, v.edits, ambiguous=v.runner_up or "")
+                found.append(Edge(_cost(v), end, transition.target, (step,)))
+        return found
 
     def _literal(self, start: int, end: int) -> RepairedValue | None:
         """A damaged literal, read as the only item of a list, so that its own end is known."""
@@ -95,14 +115,14 @@ class Values:
             settings=self._region.settings,
             budget=self._region.budget,
         )
-        if len(found) != 1 or not found[0].complete or _dropped(found[0]):
+        if len(found) != 1 or not found[0].complete or _dropped_text(found[0]):
             return None
         v = found[0]
         if not self._region.closed and any(e.code in ("lost-quote", "missing-closer") for e in v.edits):
             return None  # it may be cut
         if not isinstance(v.value, list) or len(v.value) != 1 or v.text[:1] != "[" or v.text[-1:] != "]":  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
             return None
-        edits = [_unlisted(edit, start, end) for edit in v.edits]
+        edits = [_edit_of_item(edit, start, end) for edit in v.edits]
         return v._replace(edits=tuple([e for e in edits if e])) if all(edits) else None
 
     def _literal_ends(self, at: int, target: Config) -> list[int]:
@@ -117,188 +137,112 @@ class Values:
         ends = sorted(set(ends))
         return ends[:_MAX_ENDS] + ends[_MAX_ENDS:][-_MAX_ENDS:]
 
+    # JSON
+
     def json(self, at: int, config: Config, name: str) -> list[Edge]:
-        """JSON that needs repair, as an island or with keys that the grammar knows."""
-        found: list[Edge] = []
-        if self._region.repair_limit == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
+        """JSON that needs repair, as an embedded value or with keys that the grammar knows."""
+        region, found = self._region, list[Edge]()
+        if region.repair_limit == "none" or not any(opens_json(t) for t in (*config.markers, *config.embedded)):
             return found
         if at in self._starts and self._text[at] not in "{[":
             return found
-        ends = [t.start for t in self._tokens if t.start > at and self._ends_json(t)]
+        if not region.closed:
+            found.append(self._cut_json(at, config, name))
+        for end in self._json_ends(at):
+            values = self._repair(at, end, name)
+            if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
+                continue
+            value, read = values[0], read_repaired(config, values[0], region.settings.max_depth)
+            if read is None:
+                continue
+            found.append(Edge(self._cost_of_json(at, value), value.end, read[1], read[0]))
+            if LEVEL_COSTS[value.level] <= LEVEL_COSTS["structure"] and not _dropped_text(value):
+                break  # its strings are intact, so it does not end further on
+        return found
+
+    def _json_ends(self, at: int) -> list[int]:
+        """Where JSON may end: at its closing bracket, or before a marker."""
+        ends = [t.start for t in self._tokens if t.start > at and self._may_end_json(t)]
         ends = [*ends[: _MAX_ENDS - 1], *ends[_MAX_ENDS - 1 :][-2:], self._end]
         if self._end - at > _FAR:
             ends = [*ends[:1], *ends[-2:]]
         counter = BracketCounter(at)
         counter.feed(self._text, at, self._end)
-        if counter.end is not None:
-            ends.insert(0, counter.end)
-        if not self._region.closed:
-            found.append(self._cut(at, config, name))
-        for end in dict.fromkeys(ends):
-            values = self._mend(at, end, name)
-            if not values or not values[0].complete or not _is_sound_enough(values[0], self._text):
-                continue
-            way = self._walk(config, values[0])
-            if way is None:
-                continue
-            v, price = values[0], _price(values[0])
-            for dropped in _dropped(v):
-                price += JUNK + WORD * len(self._text[dropped.start : dropped.end].split())
-            if v.level in ("strings", "heuristic"):
-                price += QUOTED * sum(at < t.start < v.end and t.end - t.start > 2 for t in self._tokens)
-            found.append(Edge(price, v.end, way[1], way[0]))
-            if LEVEL_COSTS[v.level] <= LEVEL_COSTS["structure"] and not _dropped(v):
-                break  # its strings are sound, so it does not end further on
-        return found
+        return list(dict.fromkeys(ends if counter.end is None else [counter.end, *ends]))
 
-    def _cut(self, at: int, config: Config, name: str) -> Edge:
-        """JSON that the text cuts off: what is complete of it is read."""
-        values = self._mend(at, self._end, name)
-        if len(values) == 1 and not values[0].complete:
-            way = self._walk(config, values[0])
-            if way is not None:
-                return Edge(CUT, self._end, way[1], way[0])
-        return Edge(CUT, self._end, config, (Taken(None, at, self._end),))
-
-    def _ends_json(self, token: Token) -> bool:
-        """May JSON end before this marker? Before more JSON only where a line begins."""
+    def _may_end_json(self, token: Token) -> bool:
+        """May JSON end before a marker? Before more JSON, only at the beginning of a line."""
         if self._text[token.start] not in "{[":
             return token.end - token.start > 2
         return self._text[token.start - 1 : token.start] == "\n"
 
-    def _mend(self, start: int, end: int, name: str) -> list[RepairedValue]:
-        """What the ladder reads of a part of the text."""
-        region = self._region
-        try:
-            return self._mended[start, end, name]
-        except KeyError:
-            pass
-        closed = region.closed or end < self._end
-        found = self._mended[start, end, name] = repair_region(
-            self._text,
-            start,
-            end,
-            closed=closed,
-            repair_limit=region.repair_limit,
-            schema=self._schema(name, start, end),
-            settings=region.settings,
-            budget=region.budget,
-        )
-        return found
+    def _cost_of_json(self, at: int, value: RepairedValue) -> int:
+        cost = _cost(value)
+        for dropped in _dropped_text(value):
+            cost += STRAY_TEXT + STRAY_WORD * len(self._text[dropped.start : dropped.end].split())
+        if value.level in ("strings", "heuristic"):
+            cost += MARKER_IN_STRING * sum(at < t.start < value.end and t.end - t.start > 2 for t in self._tokens)
+        return cost
 
-    def _schema(self, name: str, start: int, end: int) -> dict[str, Any] | None:
-        """The schema of what stands there: the arguments of a tool, or an object round them."""
+    def _cut_json(self, at: int, config: Config, name: str) -> Edge:
+        """JSON that the text cuts off: its complete part is read."""
+        values = self._repair(at, self._end, name)
+        if len(values) == 1 and not values[0].complete:
+            read = read_repaired(config, values[0], self._region.settings.max_depth)
+            if read is not None:
+                return Edge(CUT_VALUE, self._end, read[1], read[0])
+        return Edge(CUT_VALUE, self._end, config, (RecoveryStep(None, at, self._end),))
+
+    def _repair(self, start: int, end: int, name: str) -> list[RepairedValue]:
+        """The JSON values in a part of the text."""
+        region, key = self._region, (start, end, name)
+        if key not in self._repaired:
+            self._repaired[key] = repair_region(
+                self._text,
+                start,
+                end,
+                closed=region.closed or end < self._end,
+                repair_limit=region.repair_limit,
+                schema=self._json_schema(name, start, end),
+                settings=region.settings,
+                budget=region.budget,
+            )
+        return self._repaired[key]
+
+    def _json_schema(self, name: str, start: int, end: int) -> dict[str, Any] | None:
+        """The schema of the JSON in a part of the text: the arguments of a tool, or an object that holds them."""
         tools = self._region.tools
         if name:
             return tools.schema(name) if tools is not None and name in tools else None
         called = next((n for n in (tools.names if tools else ()) if f'"{n}"' in self._text[start:end]), None)
-        keys = coarse(self._region.automaton).keys
+        keys = marker_lexer(self._region.automaton).keys
         if tools is None or called is None or not keys:
             return None
         schema = tools.schema(called) or {}
         return {"type": "object", "properties": {key: schema if arguments else {} for key, arguments in keys.items()}}
 
-    def _walk(self, config: Config, mended: RepairedValue) -> tuple[tuple[Taken, ...], Config] | None:
-        """Read repaired JSON by the strict grammar, as far as it is complete.
 
-        None where it is not what the format may have here.
-        """
-        text, pos, taken = mended.text, 0, list[Taken]()
-        place = _Places(mended)
-        depth = self._region.settings.max_depth
-        stop = len(text) if mended.complete else place.cut()
-        while pos < len(text):
-            if text[pos] in BLANK:
-                pos += 1
-                continue
-            step, end, value = _strict(config, text, pos, depth)
-            if step is None:
-                return None
-            if end > stop:
-                break
-            start, after = place.raw(pos), place.raw(end)
-            piece = text[pos:end]
-            if value is not None:
-                taken.append(Taken(step, start, after, piece, value[0], value[1]))
-            else:
-                taken.append(Taken(step, start, after, piece))
-            config, pos = step.target, end
-        if not taken:
-            return None
-        edits = tuple([e for e in mended.edits if not e.code.startswith("cut-")])
-        first = taken[0]._replace(edits=edits, ambiguous=mended.runner_up or "")
-        return (first, *taken[1:]), config
-
-
-class _Places:
-    """Where the characters of repaired text stand in the raw text."""
-
-    def __init__(self, mended: RepairedValue) -> None:
-        self._mended = mended
-        self._marks = [(0, mended.start)]
-        at, raw = 0, mended.start
-        for edit in mended.edits:
-            at += edit.start - raw
-            self._marks.append((at, edit.start))
-            at += len(edit.after)
-            raw = edit.end
-            self._marks.append((at, raw))
-        self._at = 0
-
-    def cut(self) -> int:
-        """Up to where the repaired text is complete: to what was put in for what the text cut off."""
-        for mark, edit in enumerate(self._mended.edits):
-            if edit.code.startswith("cut-"):
-                return self._marks[2 * mark + 1][0]
-        return self._marks[-1][0]
-
-    def raw(self, offset: int) -> int:
-        """The raw offset of an offset in the repaired text; within what was put in, where that was put."""
-        marks = self._marks
-        while self._at + 1 < len(marks) and marks[self._at + 1][0] <= offset:
-            self._at += 1
-        while self._at and marks[self._at][0] > offset:
-            self._at -= 1
-        at, raw = marks[self._at]
-        limit = marks[self._at + 1][1] if self._at + 1 < len(marks) else raw + offset - at
-        return min(raw + offset - at, limit)
-
-
-def _strict(config: Config, text: str, pos: int, depth: int) -> tuple[Transition | None, int, Any]:
-    """What the strict grammar reads at a place: the transition, its end, and the value and text of an island."""
-    for step in config.markers:
-        match = matcher(step).regex.match(text, pos)
-        if match is not None and match.end() > pos and not step.inserted:
-            return step, match.end(), None
-    for step in config.embedded:
-        if text[pos] in JSON_FIRST.get(step.terminal.short, ()):
-            found = read_at(text, pos, depth)
-            if found is not None:
-                return step, found[1], (found[0], found[2])
-    return None, pos, None
-
-
-def _is_sound_enough(mended: RepairedValue, text: str) -> bool:
-    """May a value be used that was repaired in such a way? Not if something of it was left out, or if it was cut."""
-    if sum(edit.code == "lost-quote" for edit in mended.edits) > 1:
+def _is_trustworthy(repaired: RepairedValue, text: str) -> bool:
+    """May a repaired value be used? Not if the repair left out a part of it, or if the value was cut."""
+    if sum(edit.code == "lost-quote" for edit in repaired.edits) > 1:
         return False
-    for edit in mended.edits:
+    for edit in repaired.edits:
         before = text[edit.start : edit.end]
         if edit.code == "missing-value":
             return False
-        if edit.code == "dropped-text" and not _TELLING.isdisjoint(before):
+        if edit.code == "dropped-text" and not _SIGNIFICANT.isdisjoint(before):
             return False
-        if edit.code == "lost-quote" and not _CLOSERS.search(text, edit.end, mended.end):
+        if edit.code == "lost-quote" and not _CLOSERS.search(text, edit.end, repaired.end):
             return False
         if edit.code == "bare-value" and any(word.startswith(before) for word in ("true", "false", "null")):
             return False
     return True
 
 
-def _unlisted(edit: Edit, start: int, end: int) -> Edit | None:
-    """An edit of the list whose only item stands at start:end, as an edit of the item.
+def _edit_of_item(edit: Edit, start: int, end: int) -> Edit | None:
+    """An edit of a list whose only item stands at start:end, as an edit of the item.
 
-    None where it changes one of the brackets, which are not part of the text, and not all of the list.
+    None if it changes one of the brackets, which are not in the text, and not the whole list.
     """
     first, last = edit.start + start - 1, edit.end + start - 1
     if (first, last) == (start - 1, end + 1):
@@ -306,13 +250,14 @@ def _unlisted(edit: Edit, start: int, end: int) -> Edit | None:
     return edit._replace(start=first, end=last) if start <= first and last <= end else None
 
 
-def opens_json(step: Transition) -> bool:
-    return step.terminal.short in JSON_FIRST or step.terminal.canonical.strip() in ("{", "[")
+def opens_json(transition: Transition) -> bool:
+    """Does a transition begin JSON: as an embedded value, or with the bracket of an object that the grammar knows?"""
+    return transition.terminal.short in JSON_FIRST or transition.terminal.canonical.strip() in ("{", "[")
 
 
-def _dropped(mended: RepairedValue) -> list[Edit]:
-    return [edit for edit in mended.edits if edit.code == "dropped-text"]
+def _dropped_text(repaired: RepairedValue) -> list[Edit]:
+    return [edit for edit in repaired.edits if edit.code == "dropped-text"]
 
 
-def _price(mended: RepairedValue) -> int:
-    return LEVEL_COSTS[mended.level] + (AMBIGUOUS if mended.runner_up is not None else 0)
+def _cost(repaired: RepairedValue) -> int:
+    return LEVEL_COSTS[repaired.level] + (AMBIGUOUS_VALUE if repaired.runner_up is not None else 0)

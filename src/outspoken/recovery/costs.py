@@ -1,0 +1,23 @@
+"""What each deviation from a damaged text costs. The cheapest recovery path wins."""
+
+from __future__ import annotations
+
+#: A marker is missing, lacks a character, or has no place where it stands.
+MISSING_MARKER, DAMAGED_MARKER, STRAY_MARKER = 3, 2, 3
+#: A marker is part of a JSON string, or of a value without quotes.
+MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
+#: A marker is plain text: an opening marker, or another one.
+OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
+#: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
+STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
+#: A marker is not the one that the grammar has first.
+OTHER_MARKER = 2
+#: A call is written as only the grammar's rules for damage (`broken_start`) allow.
+FOREIGN_NOTATION = 2
+#: JSON is taken as cut off although nothing proves that it ended.
+CUT_VALUE = 5
+#: A JSON value is repaired, by the level of the repair; more if it can be read in two ways.
+LEVEL_COSTS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
+AMBIGUOUS_VALUE = 3
+#: A path that costs more is no reading.
+MAX_COST = 36

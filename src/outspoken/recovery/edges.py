@@ -1,0 +1,241 @@
+"""What can be read at a place in a damaged region, with damage allowed: the edges of the search for a recovery path."""
+
+from __future__ import annotations
+
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.results.edits import Edit
+
+from .costs import (
+    DAMAGED_MARKER,
+    MARKER_AS_TEXT,
+    MARKER_IN_VALUE,
+    MAX_COST,
+    MISSING_MARKER,
+    OPENER_AS_TEXT,
+    OTHER_MARKER,
+    STRAY_MARKER,
+    STRAY_TEXT,
+    STRAY_TEXT_UNSURE,
+    STRAY_WORD,
+)
+from .marker_lexer import Token, is_closed, marker_forms, marker_lexer, token_starts
+from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region
+from .values import ValueReader, opens_json
+
+#: A marker as short as this proves nothing.
+_SHORT = 2
+
+
+class EdgeFinder:
+    """Finds the edges at the places of one region."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._text = region.text
+        self._end = len(region.text)
+        self._tokens = region.tokens
+        self._starts = token_starts(region.tokens, region.text)
+        self._has_json = marker_lexer(region.automaton).has_json
+        #: the region begins within an object whose keys the grammar knows
+        self._in_object = self._has_json and not is_closed(region.outer)
+        self._may_edit = region.repair_limit not in ("none", "notation")
+        self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
+        self._values = ValueReader(region)
+
+    def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
+        """What can be read at a place in a configuration; free text only if it `may_be_text`."""
+        free = config.free if may_be_text else None
+        found = self._free_text(pos, config, free) if free is not None else []
+        at = pos
+        if self._region.automaton.tables.ignore:
+            while at < self._end and self._text[at] in BLANK:
+                at += 1
+        stands = at in self._starts and self._stands(config.markers, at)
+        cost = 0
+        for marker in config.markers if free is None else config.leading_markers:
+            if self._has_json and marker.terminal.canonical.strip() in ("{", "["):
+                continue  # it is read with all that it holds
+            edge = self._marker(marker, pos, config) or (self._marker(marker, at, config) if at > pos else None)
+            if edge is not None and node.is_after_repair and not self._may_follow_repair(marker, edge, node):
+                edge = None
+            if edge is not None:
+                found.append(edge._replace(cost=edge.cost + cost))
+                cost = OTHER_MARKER
+            elif self._may_edit and free is None and not stands and self._may_insert(marker, at, node):
+                found.append(self._inserted(marker, pos))
+        if at < self._end and free is None:
+            found += self._values.embedded(at, config, node.name)
+            found += self._values.json(at, config, node.name) if self._has_json else []
+            if (at or not self._region.announced) and not node.is_after_drop:
+                found += self._dropped(at, config)
+        return found
+
+    def _stands(self, markers: list[Transition], at: int) -> bool:
+        """Does one of the markers stand at a place?"""
+        return any(marker_forms(marker).regex.match(self._text, at) for marker in markers)
+
+    # markers
+
+    def _marker(self, marker: Transition, pos: int, config: Config) -> Edge | None:
+        """A marker that stands here, intact or nearly so."""
+        forms, text, target = marker_forms(marker), self._text, marker.target
+        match = forms.regex.match(text, pos)
+        if match is not None and (end := match.end()) > pos:
+            cost, edits = 0, ()
+            if marker.inserted:
+                cost, edits = MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
+            return Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))
+        if marker.inserted or not forms.written or not self._may_edit:
+            return None
+        lead = int(begins_with_newline(marker.terminal) and text.startswith("\n", pos))
+        if text.startswith(forms.written, pos + lead):
+            alike = [t for t in config.markers if t.terminal.canonical == marker.terminal.canonical]
+            if self._stands(alike, pos):
+                return None  # by what follows, it is another marker that is written alike
+            end = pos + lead + len(forms.written)
+            return Edge(0, end, target, (RecoveryStep(marker, pos, end, forms.written),))
+        for damaged in forms.damaged:
+            if text.startswith(damaged, pos):
+                end = pos + len(damaged)
+                edits = (_edit(pos, end, marker.terminal.canonical, "damaged-marker"),)
+                return Edge(DAMAGED_MARKER, end, target, (RecoveryStep(marker, pos, end, forms.written, edits=edits),))
+        return None
+
+    def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
+        """May a marker stand right behind a repair? A name may not, unless it is an argument's and well followed."""
+        short = marker.terminal.short
+        if short not in ("TOOL_NAME", "ARG_NAME"):
+            return True
+        following = [t for t in edge.target.markers if not t.inserted]
+        return short == "ARG_NAME" and not node.is_after_drop and self._stands(following, edge.end)
+
+    def _inserted(self, marker: Transition, pos: int) -> Edge:
+        """A marker that is missing here. A line break that it would end with belongs to it."""
+        written, end = marker.terminal.canonical, pos
+        if _leads_to_value(marker) and written.endswith("\n") and self._text.startswith("\n", pos):
+            written, end = written[:-1], pos + 1
+        edits = (_edit(pos, pos, written, "missing-marker"),)
+        return Edge(MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
+
+    def _may_insert(self, marker: Transition, at: int, node: Node) -> bool:
+        """May a marker be missing here? At an open end, only the closer of something whose opener was missing, too."""
+        written, closed = marker.terminal.canonical.strip(), self._region.closed
+        if not written or marker.inserted or not marker.terminal.short.startswith("_"):
+            return False
+        ends = node.lacks_opener and is_closed(marker.target) and not node.is_after_repair
+        if at == self._end and not closed and not ends:
+            return False
+        if self._has_json and len(written) == 1 and written in "{}[],:":
+            return self._in_object and written in "}]," and (at < self._end or closed)
+        if not self._is_boundary(at, marker.target):
+            return False
+        if not closed and at < self._end and not ends and not self._is_proven(marker, at):
+            return False
+        if _leads_to_value(marker) and (at == self._end or at in self._starts):
+            return False  # there is no value
+        begun = [set(kinds.split()) for name, kinds in marker.after if name == "begin"]
+        return not any(kinds <= {"think", "code"} for kinds in begun)
+
+    def _is_proven(self, marker: Transition, at: int) -> bool:
+        """Does what stands here show that a marker is missing, although the text may be cut?"""
+        if not self._has_json and len(marker.terminal.canonical.strip()) <= _SHORT:
+            return False
+        if not any(name == "end" for name, _ in marker.after):
+            return True
+        return self._stands([t for t in marker.target.markers if not t.inserted], at)
+
+    def _is_boundary(self, at: int, target: Config) -> bool:
+        """May a marker be missing here: does another one stand here, or does a value or a line begin?"""
+        if at == self._end or at in self._starts or (self._has_json and self._text[at] in "{["):
+            return True
+        if target.free is None:
+            return self._stands([t for t in target.markers if not t.inserted], at)
+        begins_line = self._region.announced and "\n" in self._text[at - 1 : at]
+        return target.free.terminal.short == "ARG_VALUE" or begins_line
+
+    # text that is dropped
+
+    def _dropped(self, at: int, config: Config) -> list[Edge]:
+        """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
+        if not self._may_edit:
+            return []
+        text, token, closed = self._text, self._starts.get(at), self._region.closed
+        if not closed and config.free is None:
+            rest = text[at:]
+            if any(marker.terminal.canonical.strip().startswith(rest) for marker in config.markers):
+                return [Edge(0, self._end, config, (RecoveryStep(None, at, self._end),))]  # the text ends in a marker
+        if token is not None:
+            is_doubled = config.free is not None and self._is_doubled(token)
+            has_place = config.free is not None or self._stands(config.markers, at)
+            if is_doubled or not has_place:
+                return [_drop(at, token.end, config, "stray-marker", STRAY_MARKER)]
+            return []
+        if config.free is not None:
+            return []
+        if self._in_object and text[at] == ",":
+            return [_drop(at, at + 1, config, "stray-text", STRAY_MARKER)]
+        return self._dropped_text(at, config)
+
+    def _dropped_text(self, at: int, config: Config) -> list[Edge]:
+        """Drop text up to the next marker, or up to a bracket that may begin JSON."""
+        text = self._text
+        ends = [next((t.start for t in self._tokens if t.start > at), self._end)]
+        if self._has_json and any(opens_json(t) for t in (*config.markers, *config.embedded)):
+            bracket = min((i for c in "{[" if (i := text.find(c, at + 1)) > 0), default=-1)
+            ends += [bracket] if 0 < bracket < ends[0] else []
+        first = STRAY_TEXT if self._region.announced else STRAY_TEXT_UNSURE
+        pieces = [text[at:end].rstrip(BLANK) for end in ends]
+        return [
+            _drop(at, at + len(piece), config, "stray-text", first + STRAY_WORD * (len(piece.split()) - 1))
+            for piece in pieces
+            if piece and SIGNIFICANT.isdisjoint(piece)
+        ]
+
+    def _is_doubled(self, token: Token) -> bool:
+        """Is a marker all that the region holds?"""
+        text = self._text
+        return self._region.closed and not (text[: token.start] + text[token.end :]).strip(BLANK)
+
+    # free text
+
+    def _free_text(self, pos: int, config: Config, free: Transition) -> list[Edge]:
+        """Free text up to a marker. Each marker that it runs over costs something."""
+        region, target = self._region, free.target
+        is_outside = target is region.automaton.top_level or config is region.outer
+        if pos == 0 and region.announced and is_outside:
+            return [_text(free, 0, 0, 0)]
+        found: list[Edge] = []
+        cost, is_plain = 0, free.terminal.short == "TEXT"
+        for token in self._tokens:
+            if token.start < pos:
+                continue
+            found.append(_text(free, pos, token.start, cost))
+            cost += self._cost_as_text(token) if is_plain else MARKER_IN_VALUE
+            if cost > MAX_COST or (is_plain and not region.closed and pos > 0):
+                return found  # what follows a call that may be cut is not text where it looks like a part of it
+        found.append(_text(free, pos, self._end, cost))
+        if is_plain and pos not in self._starts:
+            found.append(_text(free, pos, pos, 0))
+        return found
+
+    def _cost_as_text(self, token: Token) -> int:
+        """What it costs that a marker is plain text. An opening marker is less likely to be."""
+        return OPENER_AS_TEXT if self._stands(self._openers, token.start) else MARKER_AS_TEXT
+
+
+def _leads_to_value(marker: Transition) -> bool:
+    """Does a bare value follow a marker?"""
+    return marker.target.free is not None and marker.target.free.terminal.short == "ARG_VALUE"
+
+
+def _edit(start: int, end: int, after: str, code: str) -> Edit:
+    return Edit(start, end, after, code, "markup")
+
+
+def _drop(start: int, end: int, config: Config, code: str, cost: int) -> Edge:
+    return Edge(cost, end, config, (RecoveryStep(None, start, end, edits=(_edit(start, end, "", code),)),))
+
+
+def _text(free: Transition, start: int, end: int, cost: int) -> Edge:
+    return Edge(cost, end, free.target, (RecoveryStep(free, start, end, is_text=True),))

@@ -1,0 +1,90 @@
+"""Repaired JSON, read by the strict grammar as if the model had written it so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.vocabulary import JSON_FIRST
+from outspoken.json.scanner import read_at
+from outspoken.results.edits import RepairedValue
+
+from .marker_lexer import marker_forms
+from .path import BLANK, RecoveryStep
+
+
+def read_repaired(
+    config: Config, repaired: RepairedValue, max_depth: int
+) -> tuple[tuple[RecoveryStep, ...], Config] | None:
+    """Read a repaired value, as far as it is complete. Returns the steps and the configuration behind it.
+
+    None if the format may not have this value here.
+    """
+    text, pos, steps = repaired.text, 0, list[RecoveryStep]()
+    offsets = _OffsetMap(repaired)
+    stop = len(text) if repaired.complete else offsets.cut()
+    while pos < len(text):
+        if text[pos] in BLANK:
+            pos += 1
+            continue
+        transition, end, value = _read_token(config, text, pos, max_depth)
+        if transition is None:
+            return None
+        if end > stop:
+            break
+        step = RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end])
+        steps.append(step if value is None else step._replace(value=value[0], value_text=value[1]))
+        config, pos = transition.target, end
+    if not steps:
+        return None
+    edits = tuple([e for e in repaired.edits if not e.code.startswith("cut-")])
+    steps[0] = steps[0]._replace(edits=edits, ambiguous=repaired.runner_up or "")
+    return tuple(steps), config
+
+
+def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Transition | None, int, Any]:
+    """The transition that the strict grammar takes at a place, its end, and the value and text of an embedded value."""
+    for marker in config.markers:
+        match = marker_forms(marker).regex.match(text, pos)
+        if match is not None and match.end() > pos and not marker.inserted:
+            return marker, match.end(), None
+    for transition in config.embedded:
+        if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
+            found = read_at(text, pos, max_depth)
+            if found is not None:
+                return transition, found[1], (found[0], found[2])
+    return None, pos, None
+
+
+class _OffsetMap:
+    """Maps offsets in repaired text to offsets in the raw text. The offsets that are asked for mostly grow."""
+
+    def __init__(self, repaired: RepairedValue) -> None:
+        self._repaired = repaired
+        self._marks = [(0, repaired.start)]
+        at, raw = 0, repaired.start
+        for edit in repaired.edits:
+            at += edit.start - raw
+            self._marks.append((at, edit.start))
+            at += len(edit.after)
+            raw = edit.end
+            self._marks.append((at, raw))
+        self._at = 0
+
+    def cut(self) -> int:
+        """The offset up to which the repaired text is complete: what follows was inserted for what the text cut off."""
+        for mark, edit in enumerate(self._repaired.edits):
+            if edit.code.startswith("cut-"):
+                return self._marks[2 * mark + 1][0]
+        return self._marks[-1][0]
+
+    def raw(self, offset: int) -> int:
+        """The raw offset of an offset in the repaired text; within an insertion, the offset where that was made."""
+        marks = self._marks
+        while self._at + 1 < len(marks) and marks[self._at + 1][0] <= offset:
+            self._at += 1
+        while self._at and marks[self._at][0] > offset:
+            self._at -= 1
+        at, raw = marks[self._at]
+        limit = marks[self._at + 1][1] if self._at + 1 < len(marks) else raw + offset - at
+        return min(raw + offset - at, limit)
