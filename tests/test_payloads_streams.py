@@ -15,7 +15,7 @@ from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadTyp
 from outspoken.cli.explain import event_line
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import Options
-from outspoken.results.message_text import Message
+from outspoken.results.message_text import MessageBuilder
 from tests.payload_streams import check_chunks, events_of
 
 REGISTRY = PayloadRegistry(
@@ -64,7 +64,7 @@ def test_of_sound_payloads_nothing_is_left_and_of_the_rest_all(words: list[str])
 
 @given(st.text(" \n\tab", max_size=30), st.integers(0, 30))
 def test_a_message_with_nothing_taken_out_is_the_text(text: str, at: int) -> None:
-    message = Message()
+    message = MessageBuilder()
     assert message.text(text[:at]) + message.text(text[at:]) == text.strip()
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
-from outspoken.results.message_text import Message
+from outspoken.results.message_text import MessageBuilder
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Segment, Span, Text
 
@@ -60,7 +60,7 @@ class PayloadSelector:
     def __init__(self, checker: PayloadChecker, only: Span | None = None) -> None:
         self._checker, self._only = checker, only
         self._options, self._page = checker.options, checker.page
-        self.message = Message()
+        self.message = MessageBuilder()
         self.diagnostics: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []
         self.extra: list[TypedPayload] = []

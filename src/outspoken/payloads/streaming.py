@@ -38,7 +38,7 @@ class PayloadStream:
         self._selector = PayloadSelector(session.checker)
         self._holds = session.options.suggestions_with_proposal == "drop"
         self._held: list[Event] = []
-        self._seen = 0
+        self._previewed_length = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.reply: Reply | None = None
 
@@ -100,7 +100,7 @@ class PayloadStream:
 
     def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[Event]) -> None:
         selector = self._selector
-        self._seen, lost = 0, len(selector.unfinished)
+        self._previewed_length, lost = 0, len(selector.unfinished)
         text, payload = selector.payload(event.payload)
         made += [PayloadUnfinished(one) for one in selector.unfinished[lost:]]
         self._add_text(text, made)
@@ -120,8 +120,12 @@ class PayloadStream:
         marker, start, end = begun
         type_ = self._session.page.of(marker)
         length = end - start
-        if type_ is None or not self._selector.accepts(type_) or (self._seen and length < self._seen + _MIN_GROWTH):
+        if (
+            type_ is None
+            or not self._selector.accepts(type_)
+            or (self._previewed_length and length < self._previewed_length + _MIN_GROWTH)
+        ):
             return []
-        self._seen = length + length // _GROWTH_DIVISOR
+        self._previewed_length = length + length // _GROWTH_DIVISOR
         text = self._session.checker.read(start, end)
         return [PayloadPreview(type_.name, partial_json(text, self._session.settings))]

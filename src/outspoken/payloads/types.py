@@ -20,7 +20,7 @@ _MARKER = re.compile(r"[^\W\d_](?:[\w.\-]{0,62}\w)?")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _More:
+class _KeywordFields:
     """The keyword-only fields of a type."""
 
     kind: Kind = "object"
@@ -36,7 +36,7 @@ class _More:
 
 
 @dataclass(frozen=True, eq=False)
-class PayloadType(_More):
+class PayloadType(_KeywordFields):
     """One type of payload: its marker, its JSON, and how prompts describe it.
 
     `name` is the type of the payloads, a Python identifier; `marker` is what the model writes, with or without its

@@ -60,7 +60,7 @@ def parse_actions(
     header = registry.header(name)
     naming = _naming(header)
     if isinstance(response, (list, tuple)):
-        reply = _of_list(cast("Any", response), name, naming, settings)
+        reply = _read_list(cast("Any", response), name, naming, settings)
     else:
         text = response if isinstance(response, str) else _written(_ordered(response, naming))
         reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
@@ -93,19 +93,19 @@ def parse_action(
 
 def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
     """The reply with checked actions."""
-    notes: list[PendingDiagnostic] = []
+    pending: list[PendingDiagnostic] = []
     segments: list[Segment] = []
     for segment in reply.segments:
         checked = segment
         if segment.kind == "action" and segment.status in ("ok", "repaired"):
             checked, found = checker.check(segment)
-            notes += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, name) for f in found]
+            pending += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, name) for f in found]
         segments.append(checked)
     is_invalid = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
-    return _with(reply, segments, place_diagnostics(notes, reply.raw), "invalid" if is_invalid else reply.status)
+    return _replaced(reply, segments, place_diagnostics(pending, reply.raw), "invalid" if is_invalid else reply.status)
 
 
-def _with(reply: Reply, segments: list[Segment], diagnostics: list[Diagnostic], status: Status) -> Reply:
+def _replaced(reply: Reply, segments: list[Segment], diagnostics: list[Diagnostic], status: Status) -> Reply:
     every = sorted([*reply.diagnostics, *diagnostics], key=lambda note: note.span[0])
     return construct(Reply, {**_values(reply), "segments": segments, "diagnostics": every, "status": status})
 
@@ -140,16 +140,16 @@ def _ordered(value: Any, naming: tuple[str, ...]) -> Any:
     return value
 
 
-def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings: Settings | None) -> Reply:
+def _read_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings: Settings | None) -> Reply:
     """The reply for a decoded list; each item becomes an action, if only an invalid one."""
     texts = [_written(_ordered(item, naming)) for item in items]
     raw = f"[{', '.join(texts)}]"
     actions: list[Action] = []
-    notes: list[PendingDiagnostic] = []
+    findings: list[PendingDiagnostic] = []
     start = 1
     for order, text in enumerate(texts):
         end = start + len(text)
-        found, pending = _of_item(text, start, name, settings)
+        found, pending = _read_item(text, start, name, settings)
         if found is None:
             item: Any = items[order]
             extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
@@ -157,14 +157,16 @@ def _of_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings:
             message = "this does not say which action it is"
             pending = [PendingDiagnostic("invalid-action", message, (start, end), "error", name)]
         actions.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
-        notes += pending
+        findings += pending
         start = end + 2
     status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
     empty = parse("", name, settings=settings)
-    return _with(construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(notes, raw), status)
+    return _replaced(
+        construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(findings, raw), status
+    )
 
 
-def _of_item(
+def _read_item(
     text: str, start: int, name: str, settings: Settings | None
 ) -> tuple[Action | None, list[PendingDiagnostic]]:
     """The action of a list item, and its diagnostics."""
@@ -195,14 +197,14 @@ def _nested_actions(
         values = list(read_json(response, repair=repair or "strings", settings=settings).values)
     for value in _nested_values(values, _SEARCH_DEPTH):
         if isinstance(value, list):
-            found = _of_list(cast("list[Any]", value), name, naming, settings)
+            found = _read_list(cast("list[Any]", value), name, naming, settings)
         else:
             found = parse(_written(_ordered(value, naming)), name, settings=settings)
         text = found.raw
         if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
             message = f"the actions are not where `{name}` has them; spans refer to the JSON text of the actions"
             note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", name)
-            return _with(found, found.segments, place_diagnostics([note], text), found.status)
+            return _replaced(found, found.segments, place_diagnostics([note], text), found.status)
     return reply
 
 

@@ -67,7 +67,7 @@ class Processed(BaseModel):
     def retry_message(self) -> str:
         """A message for the model: what is wrong with its response, and a request to answer again."""
         problems = sorted(self.problems, key=lambda d: d.severity != "error")
-        lines = [f"- line {d.line}, column {d.column}: {_short(d.message)}" for d in problems[:_MAX_PROBLEMS]]
+        lines = [f"- line {d.line}, column {d.column}: {_shortened(d.message)}" for d in problems[:_MAX_PROBLEMS]]
         if len(problems) > _MAX_PROBLEMS:
             lines.append(f"- and {len(problems) - _MAX_PROBLEMS} more")
         advice = "Write the whole response again, without these mistakes."
@@ -95,6 +95,6 @@ def null_action(reason: str, instead_of: BaseAction | None = None) -> NoOp:
     return NoOp(reason=reason, **own)
 
 
-def _short(message: str) -> str:
+def _shortened(message: str) -> str:
     line = " ".join(message.split())
     return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 3]}..."

@@ -16,7 +16,7 @@ from outspoken.grammar.template_fields import Field, Template, filled
 from outspoken.json.read import read_json
 from outspoken.parsing.functions import parse
 from outspoken.parsing.prompt_prefix import after_anchor
-from outspoken.results.envelope import gap
+from outspoken.results.envelope import separator
 from outspoken.results.errors import MessageError, ResponseError
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
@@ -186,7 +186,7 @@ class _MessageBuilder:
         """Texts joined, with the white space that separated them."""
         text, end = "", 0
         for piece, span in found:
-            text += (gap(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
+            text += (separator(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
             end = span[1]
         return text
 

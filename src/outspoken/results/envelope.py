@@ -62,12 +62,12 @@ def _text(reply: Reply) -> str:
         shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
         if not shown:
             continue
-        pieces += [gap(reply.raw[end : segment.span[0]], pieces[-1], shown), shown]
+        pieces += [separator(reply.raw[end : segment.span[0]], pieces[-1], shown), shown]
         end = segment.span[1]
     return "".join(pieces)
 
 
-def gap(between: str, before: str, after: str) -> str:
+def separator(between: str, before: str, after: str) -> str:
     """The separator of two pieces of text with markup between them: white space, if there was any beside the markup."""
     blanks = between[: len(between) - len(between.lstrip())] + between[len(between.rstrip()) :]
     if not blanks or before[-1:].isspace() or after[:1].isspace():

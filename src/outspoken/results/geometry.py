@@ -157,8 +157,8 @@ class Point(BaseModel):
         """The nearest point between 0 and these edges; its box is clamped as well."""
         if 0 <= self.x <= right and 0 <= self.y <= bottom:
             return self
-        box = self.box and Box(*[_within(v, (right, bottom)[i % 2]) for i, v in enumerate(self.box)])
-        values: dict[str, Any] = {"x": _within(self.x, right), "y": _within(self.y, bottom), "space": self.space}
+        box = self.box and Box(*[_clamp(v, (right, bottom)[i % 2]) for i, v in enumerate(self.box)])
+        values: dict[str, Any] = {"x": _clamp(self.x, right), "y": _clamp(self.y, bottom), "space": self.space}
         return construct(Point, {**values, "box": box})
 
     def numbers(self) -> tuple[float, ...]:
@@ -179,5 +179,5 @@ def _ratio(value: float, new: float, old: float) -> float:
     return found if math.isfinite(found) else value / old * new
 
 
-def _within(value: float, most: float) -> float:
+def _clamp(value: float, most: float) -> float:
     return min(max(value, 0.0), most)

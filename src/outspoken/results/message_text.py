@@ -13,7 +13,7 @@ BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + 
 _CLOSE = (".", ",", ";", ":", "!", "?", ")")
 
 
-class Message:
+class MessageBuilder:
     """Builds the message incrementally; the result does not depend on how the text is split into pieces.
 
     `text` takes a piece and returns the part of the message that is now final; `cut` marks that something was removed
@@ -41,11 +41,11 @@ class Message:
             self._held.append(piece)
             return ""
         self._held.append(piece[: len(piece) - len(body)])
-        joint = self._joint("".join(self._held), body)
+        separator = self._separator("".join(self._held), body)
         body = body.rstrip(BLANK)
         self._held = [piece[len(piece.rstrip(BLANK)) :]]
         self._begun = True
-        return joint + body
+        return separator + body
 
     def cut(self, lead: str = "") -> None:
         """Mark that something was removed here, with the lead of its line."""
@@ -58,7 +58,7 @@ class Message:
         self._breaks = max(self._breaks, blank.count("\n"))
         self._held = []
 
-    def _joint(self, blank: str, body: str) -> str:
+    def _separator(self, blank: str, body: str) -> str:
         """The separator between the message so far and the next text."""
         breaks, self._breaks = self._breaks, None
         lead, self._lead = self._lead, ""
@@ -74,7 +74,7 @@ class Message:
 
 def message_of(reply: Reply) -> str:
     """The message of a reply of any format, whose text segments may lack the white space around markup."""
-    message, parts, at = Message(), list[str](), 0
+    message, parts, at = MessageBuilder(), list[str](), 0
     for segment in reply.segments:
         between = reply.raw[at : segment.span[0]]
         lead = len(between) - len(between.lstrip(BLANK))

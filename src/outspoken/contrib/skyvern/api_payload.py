@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
-from outspoken.processing.finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
+from outspoken.processing import finish_reasons
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic
@@ -19,8 +19,8 @@ Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
 _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
 #: The messages of the diagnostics beyond those of `read_json`.
-NOTES = {
-    **MESSAGES,
+MESSAGES = {
+    **finish_reasons.MESSAGES,
     "reasoning": "the reasoning before the answer is no part of the value",
     "truncated": "the text breaks off inside the JSON value",
     "cut-early": "the text breaks off before there is a JSON value",
@@ -79,7 +79,7 @@ class Evaluation:
         #: the diagnostics of `read_json`, without `cut-json`, which `truncated` replaces
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
-        limited, filtered = finish_reason in TOKEN_LIMIT, finish_reason in CONTENT_FILTER
+        limited, filtered = finish_reason in finish_reasons.TOKEN_LIMIT, finish_reason in finish_reasons.CONTENT_FILTER
         if reading.values:
             usable = self._evaluate(reading, prompt_name, force_dict)
         else:
@@ -98,13 +98,13 @@ class Evaluation:
     def report(self, code: str, severity: Severity, span: Span | None = None, message: str = "", *more: str) -> None:
         """Add a diagnostic, at the end of the text unless there is a span."""
         place = span or (self._end, self._end)
-        self.pending.append(PendingDiagnostic(code, message or NOTES[code], place, severity, None, notes=more))
+        self.pending.append(PendingDiagnostic(code, message or MESSAGES[code], place, severity, None, notes=more))
 
     def _without_values(self, limited: bool, filtered: bool) -> None:
         """Set the outcome of a text without JSON values; the finish reason explains it, if there is one."""
         if limited:
             self.outcome = "truncated"
-            self.report("truncated", "error", message=NOTES["cut-early"])
+            self.report("truncated", "error", message=MESSAGES["cut-early"])
         elif not self._end and not filtered:
             self.outcome = "empty"
             self.report("empty-response", "error")
@@ -134,7 +134,7 @@ class Evaluation:
             self.outcome = "truncated"
             return not (missing or self.value in (None, {}, []) or (in_actions and actions_of(self.value) == []))
         if force_dict and self.value is None:
-            self.report("wrong-type", "error", whole, NOTES["wrong-type"].format(type=type_name(reading.values)))
+            self.report("wrong-type", "error", whole, MESSAGES["wrong-type"].format(type=type_name(reading.values)))
             return False
         if missing:
             self.report("missing-actions", "error", whole)
@@ -171,7 +171,7 @@ def split_truncated(reading: JsonReading) -> TruncatedValue:
     value, unfinished, depth = _split(reading.values[-1], path, 0)
     last = len(reading.raw.rstrip())
     if unfinished is None:
-        return TruncatedValue(value, None, path[:1] == ("actions",), (last, last), NOTES["truncated"], ())
+        return TruncatedValue(value, None, path[:1] == ("actions",), (last, last), MESSAGES["truncated"], ())
     begin = _raw_place(_begin(reading.texts[-1], depth), start, repairs)
     what = "an action" if _is_action(unfinished) or path[:1] == ("actions",) else "an item of a list"
     message = f"the text breaks off inside {what}, which was left out"
@@ -234,19 +234,21 @@ def to_object(value: Any, prompt_name: str | None) -> ListObject | None:
         return None
     if len(actions) == 1 and not any("actions" in item or "action_type" in item for item in objects):
         left = _left_out(len(items) - 2)
-        return ListObject({**objects[0], "actions": actions[0]}, [("joined-actions", NOTES["joined-actions"]), *left])
+        return ListObject(
+            {**objects[0], "actions": actions[0]}, [("joined-actions", MESSAGES["joined-actions"]), *left]
+        )
     if asks_for_actions(prompt_name) and not nested and all(map(_is_action, objects)):
         kept = [item for place, item in enumerate(objects) if not place or not _same(item, objects[place - 1])]
-        findings = [("wrapped-actions", NOTES["wrapped-actions"])]
+        findings = [("wrapped-actions", MESSAGES["wrapped-actions"])]
         if len(kept) < len(objects):
-            message = NOTES["repeated-action"].format(count=len(objects) - len(kept))
+            message = MESSAGES["repeated-action"].format(count=len(objects) - len(kept))
             findings.append(("repeated-action", message))
         return ListObject({"actions": kept}, [*findings, *_left_out(len(items) - len(objects))])
-    return ListObject(objects[0], _left_out(len(items) - 1) or [("unwrapped-object", NOTES["unwrapped-object"])])
+    return ListObject(objects[0], _left_out(len(items) - 1) or [("unwrapped-object", MESSAGES["unwrapped-object"])])
 
 
 def _left_out(count: int) -> list[tuple[str, str]]:
-    return [("other-values", NOTES["other-values"].format(count=count))] if count else []
+    return [("other-values", MESSAGES["other-values"].format(count=count))] if count else []
 
 
 def _is_action(value: Any) -> bool:

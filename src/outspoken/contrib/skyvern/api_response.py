@@ -18,7 +18,7 @@ from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.settings import Settings
 
-from .api_payload import NOTES, Evaluation, Outcome, actions_of, is_object, type_name
+from .api_payload import MESSAGES, Evaluation, Outcome, actions_of, is_object, type_name
 
 __all__ = [
     "ApiResponse",
@@ -261,9 +261,9 @@ def read_api_response(
     reading = read_json(blanks + text[thought:], repair=repair, settings=settings)
     result = Evaluation(reading, answer.finish_reason, prompt_name, force_dict)
     if thought:
-        result.report("left-out", "note", (0, thought), NOTES["reasoning"])
-    notes = [*result.kept, *place_diagnostics(result.pending, text)]
-    notes.sort(key=lambda note: note.span[0])
+        result.report("left-out", "note", (0, thought), MESSAGES["reasoning"])
+    diagnostics = [*result.kept, *place_diagnostics(result.pending, text)]
+    diagnostics.sort(key=lambda one: one.span[0])
     values: dict[str, Any] = {
         "text": text,
         "outcome": result.outcome,
@@ -274,7 +274,7 @@ def read_api_response(
         "needs_manual": result.needs_manual,
         "rung": reading.rung,
         "repairs": reading.repairs,
-        "diagnostics": tuple(notes),
+        "diagnostics": tuple(diagnostics),
         "ambiguous": reading.ambiguous,
     }
     known = answer._asdict()
