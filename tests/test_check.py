@@ -13,7 +13,7 @@ import pytest
 from outspoken import UnknownFormatError
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path
-from tests.seeds import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
+from tests.grammar_mistakes import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
 from tools.check import check, check_shared, main
 from tools.shared.checkout import Checkout
 

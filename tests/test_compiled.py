@@ -1,4 +1,4 @@
-"""Compiled grammars: they are current, they are enough, and one that is not current is never read."""
+"""Compiled grammars are current and sufficient, and stale ones are never used."""
 
 from __future__ import annotations
 

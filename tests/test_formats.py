@@ -1,4 +1,4 @@
-"""Every text of the corpus is read as its snapshot says: without a diagnostic in `ok`, with one in `err`."""
+"""Each corpus text matches its snapshot; `ok` texts have no diagnostic, `err` texts have one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fuzz with fixed seeds: no text breaks a promise, however odd. And the tool itself, which finds what is broken."""
+"""The fuzz with fixed seeds finds nothing, and the tool finds what is broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses made from grammars: they cover the grammar, and are read as they were meant."""
+"""Responses generated from grammars cover the grammar, and are read as they were meant."""
 
 from __future__ import annotations
 

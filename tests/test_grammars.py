@@ -1,4 +1,4 @@
-"""Every grammar keeps to the rules of the house (`tools/check`), and no format is named anywhere else."""
+"""Each grammar passes `tools.check`, and no format is named in the library's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide to a new format, followed to the letter in a copy of the project: what it shows is what happens."""
+"""Each command of the guide to a new format prints what the guide shows."""
 
 from __future__ import annotations
 

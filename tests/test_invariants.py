@@ -1,4 +1,4 @@
-"""What always holds, for every text: the corpus, texts made of its pieces, and texts that are meant to do harm."""
+"""Invariants of every text: the corpus, texts made of its pieces, and hostile texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats tell by their renderers how they write calls, and responses with other markup are found to be like them."""
+"""Which known format a response resembles, and the notation that a renderer shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points and boxes: every space to pixels and back, and what is no point."""
+"""Points and boxes: every coordinate space to pixels and back, and what is refused."""
 
 from __future__ import annotations
 

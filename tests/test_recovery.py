@@ -1,4 +1,4 @@
-"""Damaged segments: what they are read as, what is recorded, what may be repaired, and when nothing is."""
+"""Damaged segments: how they are read, which repairs are recorded, and when nothing is repaired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is rendered reads back as what was meant."""
+"""Rendered text reads back as what was rendered."""
 
 from __future__ import annotations
 

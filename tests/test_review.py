@@ -1,4 +1,4 @@
-"""The review of snapshots: every kind of change is told from the others, and shown as what it is."""
+"""The review of snapshots tells each kind of change from the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tools.show`: what it draws in a terminal, whole, and what it tells of every text of the corpus."""
+"""`python -m tools.show`: its whole output in a terminal, and its agreement with `parse` on the corpus."""
 
 from __future__ import annotations
 

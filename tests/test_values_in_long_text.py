@@ -1,4 +1,4 @@
-"""JSON values far into a long text: the same as at its beginning, and what they cost."""
+"""JSON values far into a long text: read as at its beginning, at a bounded cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses: what its own client makes of our events."""
+"""OpenAI's Responses: its own client reads the events that we export."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outspoken.providers.export.responses import to_openai_response, to_openai_r
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as said
-from tests.outgoing import (
+from tests.export_streams import (
     Call,
     Canned,
     Events,

@@ -19,7 +19,7 @@ from outspoken import parse, stream
 from outspoken.providers.export.sse import sse
 from outspoken.providers.export.vercel import to_vercel, to_vercel_parts
 from outspoken.providers.replies import ProviderReply
-from tests.outgoing import (
+from tests.export_streams import (
     Call,
     Events,
     calls_of,

@@ -1,4 +1,4 @@
-"""Every kind of damage on its own: what it is read as, on which rung, and what is recorded of it."""
+"""Each kind of damage on its own: the value, the repair level, and the recorded repairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model is told of payloads, as snapshots; and that what it is told is true."""
+"""What the model is told about payloads, as snapshots, and that it is true."""
 
 from __future__ import annotations
 

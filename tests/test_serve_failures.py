@@ -1,4 +1,4 @@
-"""The proxy when something goes wrong: with the upstream, with the client, with what either of them sends."""
+"""The proxy when the upstream or the client fails, or sends invalid data."""
 
 from __future__ import annotations
 

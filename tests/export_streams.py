@@ -1,4 +1,4 @@
-"""Streams of events for the exporters: from the corpus, and generated; and what a client must have of them."""
+"""Streams of events for the exporters, from the corpus and generated, and what a client must receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events out, and back in again: what a protocol carries comes back as it was said."""
+"""Events that are exported and read again: what a protocol carries comes back unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from outspoken.providers.export.chat_completions import ato_openai_chunks, to_op
 from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
 from outspoken.providers.export.sse import Protocol, sse
 from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
-from tests.outgoing import (
+from tests.export_streams import (
     Events,
     calls_of,
     corpus_streams,

@@ -1,4 +1,4 @@
-"""What was made fast reads as what it stands for: the search for markers, plain objects, what a prompt opened."""
+"""Optimised searches agree with the plain ones: markers, prefilters, plain objects, prompt prefixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that an action types is sent while it comes, and what was sent is never taken back."""
+"""The text of a `type_text` action streams early, and sent text is never withdrawn."""
 
 from __future__ import annotations
 

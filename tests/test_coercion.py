@@ -1,4 +1,4 @@
-"""Bare values: what text means under each schema, and how values are written as JSON."""
+"""Bare values: the type that each schema gives to a text, and values written as JSON."""
 
 from __future__ import annotations
 

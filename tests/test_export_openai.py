@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: what its own client makes of our chunks."""
+"""OpenAI's Chat Completions: its own client reads the chunks that we export."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outspoken.providers.export.chat_completions import to_openai, to_openai_chu
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as said
-from tests.outgoing import (
+from tests.export_streams import (
     Canned,
     Events,
     calls_of,

@@ -1,4 +1,4 @@
-"""Tools are understood in every shape in which they are given, and refused in words that say what is wrong."""
+"""Tool definitions of every accepted shape, and the messages for those that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sound format with its corpus, and mistakes in it: each with the whole frames that `python -m tools.check` draws."""
+"""A sound format with its corpus, and mistakes in it, each with the snippet that `python -m tools.check` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects in braces and objects in elements: their scanners, in every split, and what is written in their notations."""
+"""Objects in braces and in elements: their scanners at every split, and how they are written."""
 
 from __future__ import annotations
 

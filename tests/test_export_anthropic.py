@@ -1,4 +1,4 @@
-"""Anthropic's messages: what its own client makes of our events."""
+"""Anthropic's Messages: its own client reads the events that we export."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outspoken.providers.export.anthropic import to_anthropic, to_anthropic_even
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as said
-from tests.outgoing import (
+from tests.export_streams import (
     Canned,
     Events,
     calls_of,

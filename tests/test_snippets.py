@@ -1,4 +1,4 @@
-"""Frames are a product: whole ones are compared here, to the space."""
+"""Source snippets of diagnostics, compared in full."""
 
 from __future__ import annotations
 
