@@ -203,7 +203,7 @@ def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.Capt
 
     assert compiler.main(["--check"]) == 1
     said = capsys.readouterr()
-    assert set(said.out.splitlines()) == {f"not current: {name}" for name in files}
+    assert set(said.out.splitlines()) == {f"out of date: {name}" for name in files}
     assert compiled_path(folder / "longcat.lark").read_text("utf-8") == old
 
     assert compiler.main([]) == 0

@@ -1,25 +1,12 @@
-"""Shows what the library does: six responses in as many formats read whole, and one as it streams in."""
+"""Shows what the library does: parses six responses in as many formats, and one as it streams in."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
 
-from outspoken import (
-    Done,
-    Event,
-    ReasoningDelta,
-    ReasoningEnd,
-    Reply,
-    Segment,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    parse,
-    stream,
-)
+from outspoken import parse, stream
+from outspoken.cli.explain import event_line, summary
 
 TOOLS = [
     {
@@ -88,49 +75,23 @@ STREAMED = (
 
 
 def show(title: str, text: str) -> None:
-    """Read a response whole and print what was in it."""
+    """Parse a whole response and print what it contains."""
     reply = parse(text, tools=TOOLS if "run_python" in text else None)
-    print(f"── {title}\n")
-    print(quoted(text))
-    print(f"\n   {reply.format}, {reply.status}")
-    for segment in reply.segments:
-        print(f"   {described(segment)}")
-    for line in remarks(reply):
-        print(f"   {line}")
+    print(f"── {title}\n\n{framed(text)}\n")
+    for _, line in summary(reply):
+        print(f"   {line}".rstrip())
     print()
 
 
-def quoted(text: str) -> str:
-    """A response, set off from what is said of it."""
+def framed(text: str) -> str:
+    """A response behind a line in the margin."""
     return textwrap.indent(text, "   │ ", lambda _: True)
 
 
-def described(segment: Segment) -> str:
-    """A segment on one line."""
-    if isinstance(segment, ToolCall):
-        arguments = ", ".join(f"{key}={value!r}" for key, value in segment.arguments.items())
-        finished = "" if segment.status == "ok" else f"  ({segment.status}: never run this)"
-        return f"call       {segment.name}({arguments}){finished}"
-    if segment.kind == "action":
-        said = segment.model_dump(exclude={"kind", "name", "raw", "span", "status", "extra", "type"}, exclude_none=True)
-        return f"action     {segment.type} {said}"
-    if segment.kind == "payload":
-        return f"payload    {segment.type} {segment.data}"
-    if segment.kind == "json":
-        return f"json       {segment.value}"
-    return f"{segment.kind:<10} {segment.text!r}"
-
-
-def remarks(reply: Reply) -> Iterator[str]:
-    """What the reader noticed, drawn."""
-    for diagnostic in reply.diagnostics:
-        yield from diagnostic.frame().split("\n")
-
-
 def show_stream(text: str, size: int) -> None:
-    """Read a response in small pieces and print its events as they come."""
+    """Parse a response in small pieces and print its events as they come."""
     print(f"── two calls as they stream in, {size} characters at a time; the number says how many have arrived\n")
-    print(f"{quoted(text)}\n")
+    print(f"{framed(text)}\n")
     arrived = 0
 
     def chunks() -> Iterator[str]:
@@ -140,30 +101,11 @@ def show_stream(text: str, size: int) -> None:
             yield text[start:arrived]
 
     for event in stream(chunks()):
-        print(f"   {arrived:>4}  {told(event)}")
-
-
-def told(event: Event) -> str:
-    """An event on one line."""
-    match event:
-        case TextDelta(text) | ReasoningDelta(text):
-            return f"{type(event).__name__:<14} {text!r}"
-        case ReasoningEnd():
-            return "ReasoningEnd"
-        case ToolCallStart(index, id, name):
-            return f"ToolCallStart  {index} {name} (id {id})"
-        case ToolCallDelta(index, arguments):
-            return f"ToolCallDelta  {index} {arguments!r}"
-        case ToolCallEnd(index, call):
-            return f"ToolCallEnd    {index} {call.arguments}"
-        case Done(reply):
-            return f"Done           {reply.format}, {reply.status}, {len(reply.tool_calls)} calls"
-        case _:
-            return f"{event}"
+        print(f"   {arrived:>4}  {event_line(event)}")
 
 
 def main() -> None:
-    """Print it all."""
+    """Print everything."""
     for title, text in RESPONSES.items():
         show(title, text)
     show_stream(STREAMED, 16)

@@ -20,6 +20,7 @@ from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.text import counted
 
 from .ambiguity import check_doubt
 from .corpus import check_corpus
@@ -156,7 +157,7 @@ def _shown(found: list[Finding], explain: bool, notes: bool) -> Iterator[str]:
 def summary(found: list[Finding]) -> str:
     """How many findings there are of each severity; `sound` where there is no error and no warning."""
     counts = Counter([finding.diagnostic.severity for finding in found])
-    parts = [f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s]]
+    parts = [counted(counts[s], s) for s in SEVERITIES if counts[s]]
     is_sound = not counts["error"] and not counts["warning"]
     return ", ".join([*(["sound"] if is_sound else []), *parts])
 

@@ -11,9 +11,10 @@ from outspoken import Reply, Segment
 from outspoken.engine.policy import ParserPolicy
 from outspoken.parsing.session import Session
 from outspoken.recovery.path import RecoveryPath
+from tools.shared.text import common_length
 
 from .corpus import Read
-from .findings import Finding, parts_at
+from .findings import Finding
 
 #: Of two readings, so many characters are shown, and so many of them before they part.
 _LONG, _BEFORE = 60, 20
@@ -63,7 +64,7 @@ def _value_from(way: RecoveryPath, number: int) -> tuple[str, int]:
 def _parted(one: str, other: str) -> tuple[str, str]:
     """Two values, spelled alike, from shortly before where they part."""
     texts = [_respelled(one), _respelled(other)]
-    start = max(parts_at(*texts) - _BEFORE, 0)
+    start = max(common_length(*texts) - _BEFORE, 0)
     cut = [text[start : start + _LONG] + "..." * (len(text) > start + _LONG) for text in texts]
     return "..." * bool(start) + cut[0], "..." * bool(start) + cut[1]
 

@@ -12,10 +12,11 @@ from outspoken.grammar.tables import BROKEN
 from outspoken.results.snippet import visible
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.text import listed
 
 from .counterexamples import GO_ON, Meeting, Pair, Read, Search
 from .derivations import Place, Words
-from .findings import Finding, Page, listed
+from .findings import Finding, Page
 from .lalr import Clash, Item, LrMachine, machine_of
 
 #: At most so many conflicts are told of; the others mostly go with them.

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from outspoken import Reply
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import KINDS, Case, load, sources, toml
+from tools.shared.text import listed
 
-from .findings import Finding, Page, Span, listed
+from .findings import Finding, Page, Span
 
 _NEEDED = {"ok": "a sound response", "err": "a damaged one, `cut_inside_value.txt`"}
 

@@ -14,9 +14,10 @@ from outspoken.grammar.header import Header
 from outspoken.results.errors import GrammarError
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.text import listed
 
 from .corpus import Read
-from .findings import Finding, Page, Span, listed
+from .findings import Finding, Page, Span
 
 #: The segments that make something happen.
 _DEEDS = frozenset({"tool_call", "action", "payload"})

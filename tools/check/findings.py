@@ -64,17 +64,3 @@ class Page:
     def top(self) -> Span:
         """The span of the first line, for what is about the file as a whole."""
         return self.line(1)
-
-
-def listed(names: Iterable[str], last: str = "and", most: int = 6) -> str:
-    """Names in backticks, as a list in a sentence; of many, only the first and how many more there are."""
-    quoted = [f"`{name}`" for name in names]
-    if len(quoted) > most:
-        return f"{', '.join(quoted[: most - 1])} {last} {len(quoted) - most + 1} more"
-    return f" {last} ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
-
-
-def parts_at(one: str, other: str) -> int:
-    """How many characters two texts have in common before they part."""
-    ends = min(len(one), len(other))
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), ends)

@@ -15,8 +15,9 @@ from outspoken.results.errors import GrammarError
 from outspoken.results.geometry import Space
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Field, Source
+from tools.shared.text import listed
 
-from .findings import Finding, Page, Span, listed
+from .findings import Finding, Page, Span
 
 #: Names that mean something else: files that Lark looks for in a folder of its own, and names of its libraries.
 BANNED = frozenset({"common", "python", "lark", "unicode"})

@@ -18,10 +18,11 @@ from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.text import common_length, listed
 
 from .corpus import Read, names_of
 from .detection import example_span
-from .findings import Finding, Page, listed, parts_at
+from .findings import Finding, Page
 
 _CALL = {"name": "get_weather", "arguments": {"city": "Paris"}}
 _RECORDED = re.compile(r"^# name: test_case\[(\w+)-(\w+)-(.+)\]$", re.MULTILINE)
@@ -71,7 +72,7 @@ def _example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
         yield page.finding("unwritten-example", message, place, "warning", notes=[str(error)], helps=helps)
         return
     if written != example:
-        start = parts_at(written, example)
+        start = common_length(written, example)
         place = example_span(source, example, (start, start + 1))
         theirs = written[start : start + 40]
         yield page.finding(

@@ -10,8 +10,9 @@ from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, TOKENS, is_meaningful, short
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import QUOTED, Definition, Source
+from tools.shared.text import listed
 
-from .findings import Finding, Page, listed
+from .findings import Finding, Page
 
 STARTS = frozenset({START, BROKEN})
 MOST_LINES = 70

@@ -12,6 +12,7 @@ from pathlib import Path
 from outspoken.results.errors import OutspokenError
 from tools.diagram import diagram
 from tools.shared.checkout import Checkout
+from tools.shared.generated import outdated, update
 
 from .pages import format_table, index, page
 
@@ -49,28 +50,6 @@ def wanted(checkout: Checkout) -> dict[Path, str]:
     return found
 
 
-def stale(checkout: Checkout) -> dict[Path, str | None]:
-    """The files that are not what they should be, with what they should hold; None for the pages of formats gone."""
-    current = wanted(checkout)
-    changed: dict[Path, str | None] = {
-        path: text for path, text in current.items() if not path.is_file() or path.read_bytes() != text.encode()
-    }
-    pages = checkout.grammars / "pages"
-    old = [path for name in ("README.md", "diagram.svg") for path in sorted(pages.glob(f"*/{name}"))]
-    return changed | {path: None for path in old if path not in current}
-
-
-def write(path: Path, text: str | None) -> None:
-    """Write a generated file, or remove it, and its folder where nothing is left in that."""
-    if text is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-        return
-    path.unlink()
-    if not any(path.parent.iterdir()):
-        path.parent.rmdir()
-
-
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
     """Write what is out of date, or with `--check` say what is and return 1; 2 where a document cannot be made."""
     parser = argparse.ArgumentParser(
@@ -82,14 +61,13 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     check = parser.parse_args(arguments).check
     checkout = checkout or Checkout()
     try:
-        changed = stale(checkout)
+        found = wanted(checkout)
     except (OutspokenError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for path, text in changed.items():
-        print(f"{'out of date' if check else 'removed' if text is None else 'written'}: {checkout.shown(path)}")
-        if not check:
-            write(path, text)
-    if check and changed:
+    pages = checkout.grammars / "pages"
+    present = [path for name in ("README.md", "diagram.svg") for path in sorted(pages.glob(f"*/{name}"))]
+    code = update(outdated(found, present), checkout.shown, check=check)
+    if code:
         print("run `python -m tools.docs`", file=sys.stderr)
-    return int(check and bool(changed))
+    return code

@@ -14,6 +14,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from tools.diagram.syntax import Marker, Syntax, read_syntax
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import KINDS, cases
+from tools.shared.text import joined
 
 from .markdown import code, codes, fence, plain, table
 
@@ -147,8 +148,8 @@ def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:
     round_ = {"text": "text", "reasoning": "reasoning", **({"value": "bare values"} if bare else {})}
     trimmed = [shown for what, shown in round_.items() if what in header.trim]
     kept = [shown for what, shown in round_.items() if what not in header.trim]
-    lines = [f"White space around {_listed(trimmed)} belongs to the markup."] * bool(trimmed)
-    lines += [f"White space around {_listed(kept)} is kept."] * bool(kept)
+    lines = [f"White space around {joined(trimmed)} belongs to the markup."] * bool(trimmed)
+    lines += [f"White space around {joined(kept)} is kept."] * bool(kept)
     lines += [_VALUES[header.values]] * bare
     if registry.tables(name).ignore:
         lines.append("White space is allowed between markers.")
@@ -159,10 +160,6 @@ def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:
     if syntax.damaged:
         lines.append("The last part of the diagram is read only in damaged responses.")
     yield "\n".join([f"- {line}" for line in lines])
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _actions(header: Header) -> Iterator[str]:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from outspoken import Event, JsonValue, RenderError, Repair, Reply, StreamParser, Text, parse, render
+from outspoken import Event, JsonValue, RenderError, Reply, StreamParser, Text, parse, render
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
@@ -24,7 +24,7 @@ from outspoken.results.replies import STATUSES
 
 from .events import FINISHED, check_events
 from .reference import Meaning, opened_before, read, said
-from .segments import check_segment
+from .segments import check_segment, with_repairs
 from .violation import Broken, require
 
 
@@ -220,16 +220,6 @@ def check_chunks(text: str, how: How, whole: Reply, random: Random) -> None:
 # damage
 
 
-def replayed(raw: str, repairs: Iterable[Repair]) -> str:
-    """The raw text with all repairs made in it."""
-    parts: list[str] = []
-    at = 0
-    for repair in sorted(repairs, key=lambda r: r.span):
-        parts += [raw[at : repair.span[0]], repair.after]
-        at = repair.span[1]
-    return "".join([*parts, raw[at:]])
-
-
 def calls(reply: Reply) -> list[tuple[str, Any]]:
     """The finished calls: names and arguments."""
     return [(call.name, call.arguments) for call in reply.tool_calls]
@@ -243,7 +233,7 @@ def check_replay(text: str, how: How, reply: Reply) -> None:
     foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
     if reply.status != "repaired" or foreign or any(_has_markup(s.text) for s in reply.segments if isinstance(s, Text)):
         return
-    mended = replayed(text, reply.repairs)
+    mended = with_repairs(text, reply.repairs)
     again = how.parse(mended, repair="none")
     require(calls(again) == calls(reply), "replay", f"{mended!r} has the calls {calls(again)}, not {calls(reply)}")
 

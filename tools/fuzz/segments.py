@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from outspoken import Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken import Payload, Reasoning, Repair, Reply, Segment, Text, ToolCall
 
 from .events import FINISHED
 from .violation import require
@@ -36,21 +37,26 @@ _LONE = re.compile("[\ud800-\udfff]")
 def _says(segment: Segment, reply: Reply) -> Any:
     """What the JSON string at the place of a segment says, with the repairs made there; None where there is none."""
     try:
-        said = json.loads(_mended(segment, reply))
+        said = json.loads(_repaired(segment, reply))
         return _LONE.sub("\ufffd", said) if isinstance(said, str) else said
     except ValueError:
         return None
 
 
-def _mended(segment: Segment, reply: Reply) -> str:
-    """What stands at the place of a segment, with the repairs made there."""
+def _repaired(segment: Segment, reply: Reply) -> str:
+    """The text at the place of a segment, with the repairs made in it."""
     start, end = segment.span
+    inside = [repair for repair in reply.repairs if start <= repair.span[0] and repair.span[1] <= end]
+    return with_repairs(reply.raw[:end], inside, start)
+
+
+def with_repairs(text: str, repairs: Iterable[Repair], start: int = 0) -> str:
+    """The text from `start` on with the repairs made in it."""
     parts: list[str] = []
-    for repair in sorted(reply.repairs, key=lambda repair: repair.span):
-        if start <= repair.span[0] and repair.span[1] <= end:
-            parts += [reply.raw[start : repair.span[0]], repair.after]
-            start = repair.span[1]
-    return "".join([*parts, reply.raw[start:end]])
+    for repair in sorted(repairs, key=lambda repair: repair.span):
+        parts += [text[start : repair.span[0]], repair.after]
+        start = repair.span[1]
+    return "".join([*parts, text[start:]])
 
 
 #: the beginning of a JSON string up to the escape that it is cut in; half a pair of surrogates waits for the other
@@ -67,7 +73,7 @@ def _is_begun(segment: Text | Reasoning, reply: Reply) -> bool:
     Or one that cannot be read, and what such a string begins with?
     """
     found = {d.code for d in reply.diagnostics if d.span[0] <= segment.span[0] and segment.span[1] <= d.span[1]}
-    mended = _mended(segment, reply)
+    mended = _repaired(segment, reply)
     if not found & {"unclosed-answer", "invalid-answer"} or not mended.startswith('"'):
         return False
     if "unclosed-answer" in found:

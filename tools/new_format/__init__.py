@@ -16,10 +16,11 @@ from typing import NoReturn
 from outspoken.results.errors import GrammarError, OutspokenError
 from tools.check.header import BANNED
 from tools.shared.checkout import Checkout
+from tools.shared.text import counted
 
 from .call_slots import Unclear
 from .chat_template import ChatTemplate, TemplateError
-from .draft import Draft, counted, unlike_streams, write
+from .draft import Draft, unlike_streams, write
 from .drafting import Known, blank, by_responses, by_template, copy
 from .sandbox import scratch
 

@@ -12,6 +12,7 @@ from typing import Any
 from outspoken import Reply, ToolCall
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import Case
+from tools.shared.text import counted
 
 from .sandbox import complaints, streams_differ, tried
 
@@ -84,11 +85,6 @@ def sorted_in(draft: Draft, texts: dict[str, str], when: str, room: Checkout) ->
     draft.remarks.insert(
         0, f"{well} of {counted(len(texts), 'response')} read without complaint, {counted(calls, 'call')}"
     )
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things: `1 call`, `2 calls`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def write(draft: Draft, checkout: Checkout) -> list[Path]:

@@ -10,10 +10,11 @@ from outspoken.grammar import registry
 from outspoken.results.errors import GrammarError
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
+from tools.shared.text import counted
 
 from .call_slots import CALL, OBJECT, PYTHON, Unclear
 from .chat_template import ChatTemplate, TemplateError, writers
-from .draft import Draft, counted, cut, sorted_in
+from .draft import Draft, cut, sorted_in
 from .grammar_writer import Fields, grammar
 from .messages import MESSAGES, Message, Written, schemas
 from .notation import Notation

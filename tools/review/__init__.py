@@ -22,6 +22,7 @@ from outspoken.results.snippet import visible
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import Case, cases
 from tools.shared.snapshots import readable, refusal
+from tools.shared.text import common_length, counted
 
 from .changes import ABSENT, KINDS, Change, Difference, compare
 from .snapshot_reader import Model, read, read_snapshots, written
@@ -78,14 +79,14 @@ def report(changes: list[Change], number: int, names: list[str], full: bool) -> 
             continue
         by_format = Counter([change.format for change in group])
         formats = ", ".join([f"{name} {count}" for name, count in sorted(by_format.items())])
-        yield "group", f"{kind}: {_count(len(group), 'case')} ({formats})"
+        yield "group", f"{kind}: {counted(len(group), 'case')} ({formats})"
         shown = group if full else group[:_CASES]
         for change in shown:
             yield from _case(change, full)
         if len(shown) < len(group):
             yield "note", f"  … and {len(group) - len(shown)} more; `--full` shows all"
         yield "", ""
-    yield "", f"{_count(number, 'case')} read, {_count(len(changes), 'change')}"
+    yield "", f"{counted(number, 'case')} read, {counted(len(changes), 'change')}"
     yield from _advice(changes, names)
 
 
@@ -138,8 +139,7 @@ def _lines(difference: Difference) -> Iterator[Line]:
         yield "changed", f"    {difference.where}: {a} → {b}"
         return
     yield "changed", f"    {difference.where}:"
-    same = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    start = max(0, same - _AROUND)
+    start = max(0, common_length(a, b) - _AROUND)
     yield "-", f"      - {_cut(a, start, start + _COLUMNS)}"
     yield "+", f"      + {_cut(b, start, start + _COLUMNS)}"
 
@@ -184,10 +184,6 @@ def _cut(text: str, start: int, end: int) -> str:
     """The text between two places, with `…` where more of it is."""
     start = max(0, start)
     return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 _STYLES = {
