@@ -12,6 +12,8 @@ from typing import Any
 
 from outspoken.parsing.inspection import Candidate
 from outspoken.results import events as results
+from outspoken.results.actions.base import PROVENANCE
+from outspoken.results.actions.union import Action
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
 
@@ -125,11 +127,9 @@ def segment_value(segment: Segment) -> str:
     return _json(segment.arguments if isinstance(segment, ToolCall) else _fields(segment), indent=2)
 
 
-def _fields(action: Any) -> dict[str, Any]:
+def _fields(action: Action) -> dict[str, Any]:
     """Return the fields of an action that are set."""
-    from outspoken.results.actions.base import PROVENANCE
-
-    left_out = PROVENANCE - ({"extra"} if action.extra else set[str]())
+    left_out = set(PROVENANCE) - ({"extra"} if action.extra else set[str]())
     shown = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
     return {key: value for key, value in shown.items() if value != []}
 

@@ -78,7 +78,7 @@ class CompletionRewriter:
             raise bad_upstream_response(f"answer cannot be read: {error}") from error
         return body | {"choices": choices}
 
-    def _rewrite_choice(self, body: dict[str, Any], index: int, choice: dict[str, Any]) -> Any:
+    def _rewrite_choice(self, body: dict[str, Any], index: int, choice: dict[str, Any]) -> dict[str, Any]:
         message: Any = choice.get("message")
         if not isinstance(message, dict):
             raise bad_upstream_response("answer has a choice without `message`")

@@ -7,10 +7,11 @@ from typing import Any
 from outspoken.parsing.session import StreamParser
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
+from outspoken.results.actions.base import BaseAction
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
 
-from .offset_map import OffsetMap
+from .offset_map import OffsetMap, SegmentT
 from .recorder import Recorder
 
 _HIGH_SURROGATES = "\ud800", "\udbff"
@@ -176,10 +177,10 @@ class ParsedTextBlock(Block):
             self.recorder.actions += len(reply.actions) + len(reply.unfinished_actions)
             self.recorder.add_reply(reply, self._offset_map)
 
-    def _map(self, segment: Any) -> Any:
+    def _map(self, segment: SegmentT) -> SegmentT:
         """Map a segment's place, and the order of an action, to those in the response."""
         mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
-        if mapped.kind == "action" and self._actions_before:
+        if isinstance(mapped, BaseAction) and self._actions_before:
             mapped = mapped.model_copy(update={"order": mapped.order + self._actions_before})
         return mapped
 

@@ -8,7 +8,8 @@ from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Segment
 
-_SegmentT = TypeVar("_SegmentT", bound=Segment)
+#: One kind of segment.
+SegmentT = TypeVar("SegmentT", bound=Segment)
 
 
 class OffsetMap(NamedTuple):
@@ -29,7 +30,7 @@ class OffsetMap(NamedTuple):
             update={"span": self.span(repair.span), "line": repair.line + self.lines, "column": column}
         )
 
-    def segment(self, segment: _SegmentT) -> _SegmentT:
+    def segment(self, segment: SegmentT) -> SegmentT:
         """Map the place of a segment and of its repairs."""
         update: dict[str, Any] = {"span": self.span(segment.span)}
         if repairs := getattr(segment, "repairs", ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outspoken.notations.tools import Tools
 from outspoken.parsing.session import StreamParser
@@ -80,10 +80,13 @@ class Recorder:
         format, tools, limit = options.format or "text", options.tools, options.repair_limit
         return StreamParser(format, tools=tools, prefix=prefix, repair=limit, settings=options.settings)
 
-    def add_diagnostic(self, code: str, message: str, offset: int, severity: Severity = "error", **more: Any) -> None:
+    def add_diagnostic(
+        self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,
+        notes: tuple[str, ...] = (), helps: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         """Report something that is not part of the content, at its offset in the content."""
         span, provider = (offset, offset), self.options.provider
-        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, provider, **more))
+        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, provider, label, notes, helps))
 
     def add_argument_repairs(self, repairs: tuple[Repair, ...], offset: int, name: str) -> None:
         """Report the repairs of a call's arguments, each code once."""
