@@ -142,7 +142,7 @@ def test_arguments_that_are_lists_where_they_are_repeated() -> None:
     assert json.loads(cut.arguments_text + "}") == cut.arguments
     call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
     assert parse(render(call, name), name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
-    with pytest.raises(GrammarError, match="`repeated` is list"):
+    with pytest.raises(GrammarError, match="`repeated` is one of list"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,16 @@ _SHARED = re.compile(r"(?:\.\w+)+")
 _MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
 _TRIMMABLE = frozenset({"text", "reasoning", "value"})
-_VALUES = ("json", "text")
+_CHOICES = {"values": ("json", "text"), "written": ("json", "words", "python"), "repeated": ("list",)}
+#: Fields with entries, each with what the right side of an entry is.
+_ENTRIES = {
+    "actions": "action(...)",
+    "arguments": "argument|argument",
+    "checks": "action(...)",
+    "payloads": "expression",
+}
+#: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "payloads", "repeated"})
-_WRITTEN = ("json", "words", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,45 +116,31 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
             raise GrammarError(
                 path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"]
             )
-    get = {key: value for key, (_, value) in fields.items()}
-    if not get.get("format"):
+    if not fields.get("format", (1, ""))[1]:
         raise GrammarError(
             path, "the header has no `format`", helps=["the first line is `// format: <name of the file>`"]
         )
-    trim = frozenset(_list(get.get("trim", "")))
-    if not trim <= _TRIMMABLE:
-        raise GrammarError(path, f"`trim` names {', '.join(sorted(trim - _TRIMMABLE))}", line=fields["trim"][0])
-    for key, choices in (("values", _VALUES), ("written", _WRITTEN)):
-        if get.get(key, "json") not in choices:
-            raise GrammarError(path, f"`{key}` is one of {', '.join(choices)}", line=fields[key][0])
-    if get.get("repeated", "list") != "list":
-        raise GrammarError(path, "`repeated` is list", line=fields["repeated"][0])
-    if not get.get("indent", "0").isdecimal():
-        raise GrammarError(path, "`indent` is a number of spaces", line=fields["indent"][0])
-    return Header(
-        format=get["format"],
-        title=get.get("title", ""),
-        models=_list(get.get("models", "")),
-        aliases=_list(get.get("aliases", "")),
-        source=get.get("source", ""),
-        example=get.get("example", "").replace("\\t", "\t"),
-        trim=trim,
-        values=get.get("values", "json"),
-        written=get.get("written", "json"),
-        indent=int(get.get("indent", "0")),
-        opened=get.get("opened", "").replace("\\n", "\n"),
-        anchor=_expression(get.get("anchor", ""), path, fields.get("anchor", (0, ""))[0]),
-        like=get.get("like", ""),
-        space=get.get("space", "px"),
-        point=get.get("point", ""),
-        any_case=get.get("any_case", "") == "yes",
-        arguments=_entries("arguments", fields, path, folder),
-        actions=_entries("actions", fields, path, folder),
-        payloads=_pairs(get.get("payloads", ""), "expression", path, fields.get("payloads", (0, ""))[0]),
-        repeated=get.get("repeated", ""),
-        answer=_list(get.get("answer", "")),
-        checks=_entries("checks", fields, path, folder),
-    )
+    values: dict[str, Any] = {key: _READERS.get(key, str)(value) for key, (_, value) in fields.items()}
+    _check(values, fields, path)
+    values |= {key: _entries(key, fields, path, folder) for key in _ENTRIES}
+    values["indent"] = int(values.get("indent", 0))
+    return Header(**values)
+
+
+def _check(values: dict[str, Any], fields: dict[str, tuple[int, str]], path: str) -> None:
+    """Raise GrammarError for a value that is not valid."""
+    wrong = [key for key, choices in _CHOICES.items() if values.get(key, choices[0]) not in choices]
+    problems = {key: f"`{key}` is one of {', '.join(_CHOICES[key])}" for key in wrong}
+    if unknown := values.get("trim", frozenset[str]()) - _TRIMMABLE:
+        problems["trim"] = f"`trim` names {', '.join(sorted(unknown))}"
+    if not values.get("indent", "0").isdecimal():
+        problems["indent"] = "`indent` is a number of spaces"
+    try:
+        re.compile(values.get("anchor", ""))
+    except re.error as error:
+        problems["anchor"] = f"`anchor` is not a regular expression: {error}"
+    for key, message in problems.items():
+        raise GrammarError(path, message, line=fields[key][0])
 
 
 def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
@@ -168,14 +162,6 @@ def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
     return {key: (line, "\n".join(lines)) for key, (line, lines) in found.items()}
 
 
-def _expression(value: str, path: str, line: int) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise GrammarError(path, f"`anchor` is not a regular expression: {error}", line=line) from error
-    return value
-
-
 def one_line(value: str) -> str:
     """A value as one line of the header."""
     return value.replace("\\\n", "\n").replace("\n", "\\n")
@@ -183,6 +169,17 @@ def one_line(value: str) -> str:
 
 def _list(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.replace("\n", ",").split(",") if part.strip())
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "models": _list,
+    "aliases": _list,
+    "answer": _list,
+    "trim": lambda value: frozenset(_list(value)),
+    "example": lambda value: value.replace("\\t", "\t"),
+    "opened": lambda value: value.replace("\\n", "\n"),
+    "any_case": lambda value: value == "yes",
+}
 
 
 def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Path) -> dict[str, str]:
@@ -200,9 +197,8 @@ def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Pa
             entries.update(_shared(key, entry.strip(), path, folder, line))
             continue
         match = _ENTRY.fullmatch(entry.strip())
-        if match is None:
-            said = "argument|argument" if key == "arguments" else "action(...)"
-            raise GrammarError(path, f"`{entry.strip()}` is not `name = {said}`", line=line + offset + 1)
+        if match is None or not match[1].strip():
+            raise GrammarError(path, f"`{entry.strip()}` is not `name = {_ENTRIES[key]}`", line=line + offset + 1)
         entries[match[1].strip()] = match[2].strip()
     return entries
 
@@ -215,16 +211,3 @@ def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str
     except OSError as error:
         raise GrammarError(path, f"there is no file `{name}` to take `{key}` from", line=line) from error
     return _entries(key, _fields(text, str(file)), str(file), file.parent)
-
-
-def _pairs(value: str, right: str, path: str, line: int) -> dict[str, str]:
-    """The lines `name = meaning` of a field, as a dict."""
-    pairs: dict[str, str] = {}
-    for offset, entry in enumerate(value.splitlines()):
-        if not entry.strip():
-            continue
-        name, equals, meaning = (part.strip() for part in entry.partition("="))
-        if not equals or not name or not meaning:
-            raise GrammarError(path, f"`{entry.strip()}` is not `name = {right}`", line=line + offset + 1)
-        pairs[name] = meaning
-    return pairs
