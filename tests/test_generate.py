@@ -19,7 +19,7 @@ from outspoken.grammar.automaton import Transition
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.notations.coerce import to_json
-from outspoken.patterns.syntax import Alternatives, Group, Look, Repeat, Sequence, width
+from outspoken.patterns.syntax import Alternatives, Group, Look, Repeat, Sequence
 from outspoken.patterns.syntax import parse as parse_pattern
 from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
@@ -75,7 +75,7 @@ def look_ahead(pattern: str) -> int:
         found = 0
         for item in items:
             if isinstance(item, Look) and item.is_ahead:
-                found = max(found, width(item.body)[1])
+                found = max(found, item.width[1])
             if isinstance(item, Alternatives):
                 found = max(found, *map(longest, item.branches))
             elif isinstance(item, (Look, Group, Repeat)):

@@ -19,7 +19,6 @@ from outspoken.patterns.syntax import (
     Reference,
     Repeat,
     parse,
-    width,
 )
 
 A, B = Chars(("a",)), Chars(("b",))
@@ -36,16 +35,17 @@ A, B = Chars(("a",)), Chars(("b",))
         (r"\S", Chars(categories=(r"\S",))),
         (r"\W", Chars(categories=(r"\W",))),
         (r"\d", Chars(categories=(r"\d",))),
-        ("a?", Repeat(0, 1, (A,))),
-        ("a{2,3}?", Repeat(2, 3, (A,))),
-        ("a+", Repeat(1, UNBOUNDED, (A,))),
+        ("a?", Repeat(0, 1, (A,), (1, 1))),
+        ("a{2,3}?", Repeat(2, 3, (A,), (1, 1))),
+        ("a+", Repeat(1, UNBOUNDED, (A,), (1, 1))),
         ("aa|bb", Alternatives(((A, A), (B, B)))),
         ("(ab)", Group((A, B), False, 1)),
         ("(?i:a)", Group((A,), True)),
-        ("(?=a)", Look((A,), True, False)),
-        ("(?!a)", Look((A,), True, True)),
-        ("(?<=a)", Look((A,), False, False)),
-        ("(?<!a)", Look((A,), False, True)),
+        ("(?=a)", Look((A,), True, False, (1, 1))),
+        ("(?!a)", Look((A,), True, True, (1, 1))),
+        ("(?<=a)", Look((A,), False, False, (1, 1))),
+        ("(?<!a)", Look((A,), False, True, (1, 1))),
+        ("(?:a|bb){2}", Repeat(2, 2, (Alternatives(((A,), (B, B))),), (1, 2))),
         ("$", Position(True)),
         (r"\Z", Position(True)),
         (r"\b", Position(False)),
@@ -60,14 +60,6 @@ def test_patterns_are_parsed_as_trees(pattern: str, node: Node) -> None:
 
 def test_a_reference_names_its_group() -> None:
     assert parse(r"(a)\1") == (Group((A,), False, 1), Reference(1))
-
-
-@pytest.mark.parametrize(
-    ("pattern", "least", "most"),
-    [("ab?", 1, 2), ("(?:ab|c){2}", 2, 4), ("a*", 0, UNBOUNDED), ("(?=ab)c", 1, 1), (r"(a)\1", 1, UNBOUNDED)],
-)
-def test_the_width_of_matches(pattern: str, least: int, most: int) -> None:
-    assert width(parse(pattern)) == (least, most)
 
 
 def test_groups_are_removed_but_for_those_that_are_kept() -> None:

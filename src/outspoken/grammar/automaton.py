@@ -67,24 +67,9 @@ class Config:
     missing_closers: tuple[MissingCloser, ...]
     may_lack_closer: Callable[..., object] | None
     __slots__ = (
-        "automaton",
-        "stack",
-        "free",
-        "embedded",
-        "markers",
-        "json",
-        "missing_closers",
-        "may_lack_closer",
-        "value_config",
-        "matchers",
-        "finder",
-        "matcher",
-        "leading_matcher",
-        "_strict",
-        "_is_linked",
-        "_end",
-        "_leading",
-    )
+        "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers", "may_lack_closer",
+        "value_config", "matchers", "finder", "matcher", "leading_matcher", "_strict", "_is_linked", "_end", "_leading",
+    )  # fmt: skip
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
         self.automaton = automaton

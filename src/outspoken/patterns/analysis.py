@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import NamedTuple
 
-from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse, width
+from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
 
 _SPACES = frozenset(char for char in map(chr, range(0x3001)) if char.isspace())
 
@@ -210,7 +210,7 @@ def _tail_may_grow(items: Sequence) -> bool:
             _tail_may_grow(items[:-1])  # what precedes it may be the end as well; this raises if that is unsafe
         if last.low == last.high:
             return _may_grow(last.body)
-        if width(last.body) != (1, 1):
+        if last.width != (1, 1):
             raise UnsafePatternError("an optional tail of several characters; make it a terminal of its own")
         return True
     if isinstance(last, Group):
@@ -218,7 +218,7 @@ def _tail_may_grow(items: Sequence) -> bool:
     if isinstance(last, Alternatives):
         return _branches_may_grow(last.branches)
     if isinstance(last, Look) and last.is_negative:
-        if width(last.body)[1] > 1:
+        if last.width[1] > 1:
             raise UnsafePatternError("a negative look-ahead at the end may look at one character only")
         return True
     return False

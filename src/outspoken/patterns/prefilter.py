@@ -12,7 +12,7 @@ from functools import lru_cache
 from string import ascii_lowercase
 
 from .prefixes import Lookbehinds, leading_prefixes, prefix_pattern
-from .syntax import parse, width
+from .syntax import parse
 
 #: How many characters of a marker are looked at (fewer if it has many spellings), and of white space before it.
 _LENGTHS, _MAX_SPACES = (6, 3, 1), 11
@@ -119,7 +119,7 @@ def _after_first(branches: list[tuple[str, str]]) -> str:
 
 def _excludes_lowercase(behind: Lookbehinds) -> bool:
     """Do the look-behinds exclude every lowercase letter?"""
-    single = [(is_negative, re.compile(chars)) for is_negative, chars in behind if width(parse(chars)) == (1, 1)]
+    single = [(is_negative, re.compile(chars)) for is_negative, chars in behind if len(parse(chars)) == 1]
     return any(all(bool(known.match(char)) == is_negative for char in ascii_lowercase) for is_negative, known in single)
 
 

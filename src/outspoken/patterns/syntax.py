@@ -55,11 +55,12 @@ class Alternatives(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """`a{low,high}`, greedy or not"""
+    """`a{low,high}`, greedy or not; `width` is the least and the greatest length of `a`"""
 
     low: int
     high: int
     body: Sequence
+    width: tuple[int, int]
 
 
 class Group(NamedTuple):
@@ -77,11 +78,12 @@ class Reference(NamedTuple):
 
 
 class Look(NamedTuple):
-    """`(?=a)`, `(?!a)`, `(?<=a)` or `(?<!a)`"""
+    """`(?=a)`, `(?!a)`, `(?<=a)` or `(?<!a)`; `width` is as for repeats"""
 
     body: Sequence
     is_ahead: bool
     is_negative: bool
+    width: tuple[int, int]
 
 
 class Position(NamedTuple):
@@ -102,31 +104,6 @@ Sequence = tuple[Node, ...]
 def parse(pattern: str) -> Sequence:
     """The nodes of a pattern. Raises `re.error` for a pattern that is not valid."""
     return _sequence(sre_parser.parse(pattern))
-
-
-def width(items: Sequence) -> tuple[int, int]:
-    """The least and the greatest number of characters that a sequence matches."""
-    low = high = 0
-    for item in items:
-        shortest, longest = _width(item)
-        low, high = low + shortest, min(high + longest, UNBOUNDED)
-    return low, high
-
-
-def _width(item: Node) -> tuple[int, int]:
-    if isinstance(item, Chars):
-        return 1, 1
-    if isinstance(item, (Look, Position)):
-        return 0, 0
-    if isinstance(item, Group):
-        return width(item.body)
-    if isinstance(item, Repeat):
-        low, high = width(item.body)
-        return low * item.low, min(high * item.high, UNBOUNDED)
-    if isinstance(item, Alternatives):
-        widths = [width(branch) for branch in item.branches]
-        return min([low for low, _ in widths]), max([high for _, high in widths])
-    return 0, UNBOUNDED
 
 
 _c = sre_constants
@@ -153,11 +130,11 @@ def _node(op: Any, value: Any) -> Node:
     if op is _c.SUBPATTERN:
         return Group(_sequence(value[-1]), bool(value[1] & re.IGNORECASE), value[0])
     if op in _REPEATS:
-        return Repeat(value[0], int(value[1]), _sequence(value[2]))
+        return Repeat(value[0], int(value[1]), _sequence(value[2]), value[2].getwidth())
     if op is _c.BRANCH:
         return Alternatives(tuple([_sequence(branch) for branch in value[1]]))
     if op in (_c.ASSERT, _c.ASSERT_NOT):
-        return Look(_sequence(value[1]), value[0] > 0, op is _c.ASSERT_NOT)
+        return Look(_sequence(value[1]), value[0] > 0, op is _c.ASSERT_NOT, value[1].getwidth())
     if op is _c.AT:
         return Position(value in (_c.AT_END, _c.AT_END_STRING))
     if op is _c.GROUPREF:
