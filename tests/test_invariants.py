@@ -24,7 +24,7 @@ from outspoken import (
     parse,
     stream,
 )
-from outspoken.detection.opener_index import Openers
+from outspoken.detection.opener_index import OpenerIndex
 from outspoken.grammar import registry
 from tests.cases import CASES, FORMATS, Case, kin
 from tests.loops import by_format, every_case, in_one_item, sound_cases
@@ -109,9 +109,9 @@ def test_stream_is_a_parser_that_is_fed_and_closed() -> None:
 def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
     """The corpus, read without its formats' names; within, formats are listed and tried in reverse order."""
     found = {str(case): case.parse(format="auto") for case in CASES}
-    names, at = registry.names, Openers.at
+    names, at = registry.names, OpenerIndex.at
 
-    def reversed_at(openers: Openers, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+    def reversed_at(openers: OpenerIndex, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
         found, likely = at(openers, text, pos, final=final)
         return found[::-1], likely[::-1]
 
@@ -120,7 +120,7 @@ def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "names", reversed_names)
-        patch.setattr(Openers, "at", reversed_at)
+        patch.setattr(OpenerIndex, "at", reversed_at)
         registry.use(None)
         yield found
     registry.use(None)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import StreamParser, parse
-from outspoken.detection.opener_index import Openers, opening_markers
+from outspoken.detection.opener_index import OpenerIndex, opener_index
 from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
 from outspoken.notations.interface import notation
@@ -54,12 +54,12 @@ def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None
 
 
 @cache
-def every_marker() -> tuple[Openers, str, str]:
+def every_marker() -> tuple[OpenerIndex, str, str]:
     """The markers of all formats, and one expression for them all: without groups, and each in a group of its own.
 
     A search with the groups takes fifteen times as long.
     """
-    openers = opening_markers(True, registry.edition())
+    openers = opener_index(True, registry.edition())
     regexes = [terminal.regex for terminal in [*openers.terminals, *openers.own]]
     return openers, "|".join([f"(?:{regex})" for regex in regexes]), "|".join([f"({regex})" for regex in regexes])
 
@@ -72,7 +72,7 @@ def test_markers_and_their_formats_are_found_where_one_expression_finds_them(cas
     for text in (case.text, spaced, re.sub(r"\s", "\n", case.text)):
         pos: int | None = 0
         while pos is not None:
-            place, met = openers.place(text, pos), search(text, pos)
+            place, met = openers.find(text, pos), search(text, pos)
             match = met and numbered(text, met.start())
             found = place and (place[0], place[3].end(), place[1])
             assert found == (match and (*match.span(), match.lastindex))
@@ -88,7 +88,7 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_one_expression_finds
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
-            place, match = openers.place(beginning_of_text, 0, partial=True), plain(beginning_of_text, partial=True)
+            place, match = openers.find(beginning_of_text, 0, partial=True), plain(beginning_of_text, partial=True)
             if match is not None and match.start() < end:
                 assert place is not None
                 start, number, _, found = place

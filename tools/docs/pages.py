@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from outspoken import FormatInfo, formats, parse
 from outspoken.cli.explain import summary
-from outspoken.detection.opener_index import PLAIN, opening_markers
+from outspoken.detection.opener_index import PLAIN, opener_index
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
@@ -124,7 +124,7 @@ def _written(text: str) -> str:
 
 def _openers(name: str, syntax: Syntax) -> Iterator[str]:
     """Where the format is detected, and which others have the same markers."""
-    found = opening_markers(False, registry.edition())
+    found = opener_index(False, registry.edition())
     spelled = {registry.tables(name).terminals[full].regex: marker for full, marker in syntax.terminals.items()}
     rows: list[tuple[str, str]] = []
     for number, terminal in enumerate(found.terminals, 1):

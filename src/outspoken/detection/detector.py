@@ -15,7 +15,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
-from .opener_index import PLAIN, is_lenient, like, opening_markers
+from .opener_index import PLAIN, is_lenient, like, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
 
 
@@ -102,7 +102,7 @@ class Detector:
             self._failed_at = self._start
             self._read_as_text()
             return
-        openers = opening_markers(self._lenient, self._edition)
+        openers = opener_index(self._lenient, self._edition)
         self._number = match.number
         names, likely = openers.at(text.text, start, final=final)
         likely = likely or names
@@ -203,7 +203,7 @@ class Detector:
         self.builder.nodes.clear()
         if self.detected is None and best.name != PLAIN:
             self.detected = best.name
-        opening_markers(self._lenient, self._edition).learn(self._number, best.name)
+        opener_index(self._lenient, self._edition).remember(self._number, best.name)
         parser = self.parser
         parser.budget.continue_from(best.parser.budget)
         parser.state.leading_trims = best.automaton.trims

@@ -13,7 +13,7 @@ from outspoken.patterns import prefilter
 from outspoken.patterns.prefix_index import PrefixIndex
 from outspoken.semantics.handlers import HANDLERS
 
-from .opener_index import PLAIN, opening_markers
+from .opener_index import PLAIN, opener_index
 
 
 class OpenerMatch:
@@ -62,12 +62,12 @@ class OpenerMatcher:
     """The matcher of plain text that also stops at every opening marker of every format."""
 
     def __init__(self, which: str, lenient: bool, edition: int) -> None:
-        self._openers = openers = opening_markers(lenient, edition)
+        self._openers = openers = opener_index(lenient, edition)
         automaton = registry.automaton(PLAIN, lenient=lenient)
         self._own = own = matchers.matcher_of(automaton.top_level, which, HANDLERS)
         partial = which == "find partial"
         #: finds where a marker may begin; None if it may begin anywhere
-        self.begins = openers.may_begin if partial else openers.begins
+        self.begins = openers.partial_start_search if partial else openers.start_search
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
         self.open_markers = self._all_open_markers(own.open_markers) if partial else None
@@ -84,7 +84,7 @@ class OpenerMatcher:
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an `OpenerMatch`."""
-        place = self._openers.place(text, pos, partial=partial)
+        place = self._openers.find(text, pos, partial=partial)
         if place is None:
             return None
         start, number, _, match = place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.opener_index import PLAIN, Openers, Place, like, opening_markers
+from outspoken.detection.opener_index import PLAIN, FoundOpener, OpenerIndex, like, opener_index
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers, registry
 from outspoken.notations.tools import Tools
@@ -25,7 +25,7 @@ class _Plain(NamedTuple):
     """The reader of plain text between the segments, in an edition of the formats."""
 
     edition: int
-    openers: Openers
+    openers: OpenerIndex
     #: the number of the first marker of plain text itself
     first_own: int
     #: matches the markers that may precede all text, or None
@@ -45,7 +45,7 @@ _reads: dict[int, int] = {}
 def _plain(edition: int) -> _Plain:
     fast_path = fast_path_of(PLAIN, edition)
     start = fast_path.automaton.start
-    openers = opening_markers(True, edition)
+    openers = opener_index(True, edition)
     match = matchers.matcher_of(start, "leading whole", HANDLERS).match if start.leading_markers else None
     return _Plain(edition, openers, len(openers.terminals) + 1, match, fast_path)
 
@@ -83,7 +83,7 @@ class _Reader:
             self.segments, self._pos, _, self._after = head
         while self._pos < length:
             pos = self._pos
-            place = plain.openers.place(text, pos)
+            place = plain.openers.find(text, pos)
             start = length if place is None else place[0]
             piece = text[pos:start]
             if pos and not self._after and "TEXT" in self._trims:
@@ -98,7 +98,7 @@ class _Reader:
             self._take(found, piece, pos)
         return True
 
-    def _read_at(self, place: Place, piece: str, pos: int) -> _Read | None:
+    def _read_at(self, place: FoundOpener, piece: str, pos: int) -> _Read | None:
         """Read what begins with a marker; None if only the detector can tell."""
         start, number, group, _ = place
         plain, text = self.plain, self.text
@@ -107,7 +107,7 @@ class _Reader:
             found = path.read_in_text(text, start, self.tools, self.depth, end, self._after or end > pos)
             return (path, found[0], found[1], found[3], True) if found.__class__ is tuple else None
         openers = plain.openers
-        for name in openers.found.get(number, ()):
+        for name in openers.recent.get(number, ()):
             if not openers.has_rival(name, text, start, group):
                 path = fast_path_of(name, plain.edition)
                 found = path.read_segment(text, start, self.tools, self.depth)
