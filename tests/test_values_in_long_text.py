@@ -71,3 +71,14 @@ def test_a_mistake_far_into_a_text_is_found_without_looking_at_all_of_it(monkeyp
             scanner.read_at(text, at, 64)
     assert len(seen) >= 1000
     assert max(seen) <= 8192
+
+
+def test_what_the_standard_decoder_does_not_document() -> None:
+    """`scan_once` gives a value and its end, or the place of the failure."""
+    assert scanner.scan_once('x[1, "a"] y', 1) == ([1, "a"], 9)
+    with pytest.raises(StopIteration) as stop:
+        scanner.scan_once("[1, x]", 4)
+    assert stop.value.value == 4
+    with pytest.raises(json.JSONDecodeError, match=r"^Unterminated string") as error:
+        scanner.scan_once('["a', 0)
+    assert error.value.pos == 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from outspoken.results.events import ActionText, Event, TextDelta
+from outspoken.results.replies import Segment, Text
 
 _STOP = re.compile(r"['\"\\]")
 _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
@@ -58,7 +58,7 @@ class PartialString:
         """The event that carries more of the text; `index` is the number of the action."""
         raise NotImplementedError
 
-    def continues_in(self, segment: Any, name: str | None) -> bool:
+    def continues_in(self, segment: Segment, name: str | None) -> bool:
         """Is a recovered segment the same call or action, with a text that begins with `sent`?"""
         raise NotImplementedError
 
@@ -119,9 +119,12 @@ class PartialTypedText(PartialString):
     def event(self, index: int, text: str) -> Event:
         return ActionText(index, text)
 
-    def continues_in(self, segment: Any, name: str | None) -> bool:
-        typed = getattr(segment, "type", "") == "type_text" and segment.name == name
-        return typed and segment.text.startswith(self.sent)
+    def continues_in(self, segment: Segment, name: str | None) -> bool:
+        from outspoken.results.actions.input import TypeText
+
+        if not isinstance(segment, TypeText) or segment.name != name:
+            return False
+        return (segment.text or "").startswith(self.sent)
 
     def _certain(self, text: str) -> str:
         text = self._break + text
@@ -152,8 +155,8 @@ class PartialAnswer(PartialString):
     def event(self, index: int, text: str) -> Event:
         return TextDelta(text)
 
-    def continues_in(self, segment: Any, name: str | None) -> bool:
-        return segment.kind == "text" and segment.text.startswith(self.sent)
+    def continues_in(self, segment: Segment, name: str | None) -> bool:
+        return isinstance(segment, Text) and segment.text.startswith(self.sent)
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
         if pos == len(piece):

@@ -25,14 +25,14 @@ from outspoken.results.settings import DEFAULT, Settings
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .edits import build_value, edits_with_paths
 from .heuristic import misfits, names_of, read_heuristically
-from .scanner import encodable_value, read_at
+from .scanner import BLANKS, encodable_value, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SPACES, SURROGATE, TORN
+from .tokens import BLANK, DATA, SURROGATE, TORN
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
-_BETWEEN = re.compile(r"[ \t\r\n,;，；]*")
+_BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
 _OPENER = re.compile(r"[{\[｛［【]")
 _SURPLUS_CLOSER = re.compile(r"\s*[}\]]")
 _SURPLUS = re.compile(r"[}\]｝］】\"'”]")
@@ -105,7 +105,7 @@ class RegionReader:
 
     def _skip(self, pos: int) -> int:
         """The place behind white space and separators."""
-        return _BETWEEN.match(self.text, pos).end()  # pyright: ignore[reportOptionalMemberAccess]
+        return _BETWEEN.match(self.text, pos).end()
 
     def value(self, first: int) -> RepairedValue | None:
         """The value that begins at a place of the region, with the lowest level of repair that reads it."""
@@ -246,7 +246,7 @@ class RegionReader:
         """The value with edits that drop surplus brackets and quotes, comments and odd spaces behind it."""
         for _ in range(_MAX_SURPLUS):
             at = repaired.end - self.base
-            pos = SPACES.match(self.text, at).end()  # pyright: ignore[reportOptionalMemberAccess]
+            pos = BLANKS.match(self.text, at).end()
             if (match := _SURPLUS.match(self.text, pos)) and self.limit >= _STRUCTURE:
                 code = "stray-quote" if match[0] in "\"'”" else "extra-closer"
             elif self.prose or not self.limit or not (match := BLANK.match(self.text, pos)):

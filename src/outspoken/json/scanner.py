@@ -12,13 +12,25 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, Protocol, cast
+
+
+class TotalPattern(Protocol):
+    """A pattern that matches at every place, if only an empty string."""
+
+    def match(self, string: str, pos: int = 0, /) -> re.Match[str]: ...
+
+
+def total_pattern(pattern: str) -> TotalPattern:
+    """Compile a pattern that matches at every place."""
+    return cast("TotalPattern", re.compile(pattern))
+
 
 _INSIDE = re.compile(r'["\\\x00-\x1f]')
 #: an escape sequence; its group matches only a complete one
-_ESCAPE: Any = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
+_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3})')
 _BLANK = " \t\r\n"
-_BLANKS: Any = re.compile(r"[ \t\r\n]*")
+BLANKS = total_pattern(r"[ \t\r\n]*")
 _SOUND_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 #: Values behind this offset are first read from a window of this length. An error in its last `_TOKEN` characters may
 #: be due to the end of the window.
@@ -27,8 +39,8 @@ _OPENER = {"}": "{", "]": "["}
 
 #: What a scanner expects next.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _AFTER = range(6)
-#: a number or literal; may be empty, so it always matches
-_SCALAR: Any = re.compile(r"[A-Za-z0-9+.\-]*")
+#: a number or literal, or nothing
+_SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
 
 _NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 #: a complete string, a quote or a bracket
@@ -51,7 +63,7 @@ def _finite(text: str) -> float:
 _INFINITY = float("inf")
 _DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
-scan_once: Any = _DECODER.scan_once
+scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
 
 
 class NotJsonError(ValueError):
@@ -244,7 +256,7 @@ class JsonScanner:
             elif self._scalar is not None:
                 pos, done = self._in_scalar(text, pos)
             elif text[pos] in _BLANK:
-                pos = _BLANKS.match(text, pos).end()
+                pos = BLANKS.match(text, pos).end()
             else:
                 pos, done = self._token(text, pos)
         self.held = 0 if done else max(pos - self._keep, 0)

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outspoken.results.edits import RepairBudget
 
@@ -78,6 +78,13 @@ class OpenString(NamedTuple):
     ended: bool = False
 
 
+class Reading(NamedTuple):
+    """A reading that came to an end: its last state, and whether the value is complete."""
+
+    state: WalkState
+    complete: bool
+
+
 class Follow(NamedTuple):
     """What follows a quote: its kind, and the key if it is one."""
 
@@ -95,7 +102,7 @@ class Search:
         self, walk: StructureWalk, first: int, keys: frozenset[str], rest: Callable[[int], int], budget: RepairBudget
     ) -> None:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
-        self._heap: list[tuple[int, int, str, Any]] = []
+        self._heap: list[tuple[int, int, WalkState | OpenString | Reading]] = []
         self._order = 0
         self._margin = MARGIN
         self._seen: dict[tuple[int, str, str], int] = {}
@@ -108,24 +115,24 @@ class Search:
         found: list[tuple[int, WalkState, bool]] = []
         self._margin = margin
         limit = 1 << 60
-        self._push(0, "state", WalkState(self.first))
+        self._push(0, WalkState(self.first))
         while self._heap and self.budget.search > 0:
-            weight, _, kind, what = heappop(self._heap)
+            weight, _, what = heappop(self._heap)
             if weight > limit or len(found) > 7:
                 break
             self.budget.search -= 1
-            if kind == "state":
+            if isinstance(what, WalkState):
                 self._walk(what)
-            elif kind == "string":
+            elif isinstance(what, OpenString):
                 self._string(what)
             else:
-                found.append((weight, *what))
+                found.append((weight, what.state, what.complete))
                 limit = min(limit, weight + max(margin, tolerance(weight)))
         return found
 
-    def _push(self, weight: int, kind: str, what: Any) -> None:
+    def _push(self, weight: int, what: WalkState | OpenString | Reading) -> None:
         self._order += 1
-        heappush(self._heap, (weight, self._order, kind, what))
+        heappush(self._heap, (weight, self._order, what))
 
     def _walk(self, s: WalkState) -> None:
         """Walk on to the next string, choice or end."""
@@ -137,18 +144,16 @@ class Search:
         elif stop == "choice":
             if self._new(s):
                 for other in self.walk.choices(s):
-                    self._push(other.weight, "state", other)
+                    self._push(other.weight, other)
         elif stop == "done":
-            self._push(s.weight + self.rest(s.pos), "final", (s, True))
+            self._push(s.weight + self.rest(s.pos), Reading(s, True))
         elif stop == "end":
-            if s.opened >= 0 and self.walk.closed:
-                return
             if self.walk.finish(s):
-                self._push(s.weight + (0 if self.walk.closed else _TRUNCATED), "final", (s, self.walk.closed))
+                self._push(s.weight + (0 if self.walk.closed else _TRUNCATED), Reading(s, self.walk.closed))
         elif self._new(s):
             quote = self.text[s.pos]
             first = bisect_left(self._places(quote), s.pos + 1)
-            self._push(s.weight, "string", OpenString(s, s.pos, s.pos + 1, quote, first, 0, 0))
+            self._push(s.weight, OpenString(s, s.pos, s.pos + 1, quote, first, 0, 0))
 
     def _new(self, s: WalkState) -> bool:
         """Did no cheaper reading come to this place in the same brackets?"""
@@ -162,7 +167,7 @@ class Search:
         places = self._places('"')
         index = bisect_left(places, s.pos)
         if (self.text[s.pos].isalnum() or self.text[s.pos] in "<#/$@") and index < len(places) and self._new(s):
-            self._push(s.weight + 60, "string", OpenString(s, s.pos, s.pos, '"', index, 0, 0))
+            self._push(s.weight + 60, OpenString(s, s.pos, s.pos, '"', index, 0, 0))
 
     # -- where a string may end
 
@@ -182,22 +187,20 @@ class Search:
                 s = o.state.copy()
                 s.weight += weight + (0 if key else passed)
                 self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote)
-                self._push(s.weight, "state", s)
+                self._push(s.weight, s)
             more = 10 if key else self._passed(o, place, inner, follow)
             index, inner, passed = index + 1, inner + 1, passed + more
             if key and inner > 6:
                 return
             if weight >= 0 and more:
                 ended = o.ended or more >= 70
-                self._push(
-                    o.state.weight + passed, "string", o._replace(next=index, inner=inner, passed=passed, ended=ended)
-                )
+                self._push(o.state.weight + passed, o._replace(next=index, inner=inner, passed=passed, ended=ended))
                 return
         if not key and not self.walk.closed and text[o.start : o.start + 1] == o.quote:
             s = o.state.copy()
             s.opened = o.start
             self.walk.finish(s)
-            self._push(s.weight + passed + _TRUNCATED + (30 if inner else 0), "final", (s, False))
+            self._push(s.weight + passed + _TRUNCATED + (30 if inner else 0), Reading(s, False))
 
     def _key_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:
         """The cost of a key that ends at a quote; -1 if it cannot."""
@@ -287,7 +290,7 @@ class Search:
         s = o.state.copy()
         s.weight += weight + (30 + 10 * inner if inner else 0)
         self.walk.take_string(s, o.start, o.body, place, place, o.quote)
-        self._push(s.weight, "state", s)
+        self._push(s.weight, s)
 
     # -- facts about the text
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from .brackets import BracketRules, Stop, WalkOptions, WalkState
+from .scanner import BLANKS, total_pattern
 from .tokens import (
     BARE,
     BARE_END,
@@ -26,7 +27,6 @@ from .tokens import (
     OPENERS,
     QUOTES,
     SOUND,
-    SPACES,
     STRICT,
     THOUSANDS,
     WORDS,
@@ -34,7 +34,8 @@ from .tokens import (
     loose_number,
 )
 
-_COMMAS = re.compile(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
+#: a comma and those behind it; only used at a comma
+_COMMAS = total_pattern(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
 _ENDED = re.compile(r"\s*(?:[,}\]，｝］】]|\Z)")
 _KEYED = re.compile(r"\s*[:：]")
 #: a key without quotes, and what begins its value
@@ -77,7 +78,7 @@ class StructureWalk(BracketRules):
     def _blank(self, s: WalkState) -> bool:
         """Skip white space and comments. Returns whether there is more text."""
         text, pos = self.text, s.pos
-        pos = SPACES.match(text, pos).end()  # pyright: ignore[reportOptionalMemberAccess]
+        pos = BLANKS.match(text, pos).end()
         while pos < self.end and (text[pos] in "/#" or not text[pos].isascii() or text[pos] in "\f\v"):
             match = BLANK.match(text, pos)
             if match is None:
@@ -86,7 +87,7 @@ class StructureWalk(BracketRules):
                 s.record(pos, match.end(), "", "comment")
             elif match.lastgroup:
                 s.record(pos, match.end(), "", "odd-space")
-            pos = SPACES.match(text, match.end()).end()  # pyright: ignore[reportOptionalMemberAccess]
+            pos = BLANKS.match(text, match.end()).end()
         s.pos = pos
         return pos < self.end
 
@@ -174,13 +175,13 @@ class StructureWalk(BracketRules):
 
     def _extra_comma(self, s: WalkState) -> None:
         """Drop commas with nothing before them."""
-        end = _COMMAS.match(self.text, s.pos).end()  # pyright: ignore[reportOptionalMemberAccess]
+        end = _COMMAS.match(self.text, s.pos).end()
         s.record(s.pos, end, "", "extra-comma")
         s.pos = end
 
     def _skip_ellipsis(self, s: WalkState, end: int) -> bool:
         """Drop dots that stand for omitted items, with the comma behind them. Returns whether they do."""
-        after = SPACES.match(self.text, end).end()  # pyright: ignore[reportOptionalMemberAccess]
+        after = BLANKS.match(self.text, end).end()
         char = self.text[after : after + 1]
         if char in COMMAS and char:
             end = after + 1

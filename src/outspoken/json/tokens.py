@@ -11,7 +11,6 @@ BLANK = re.compile(
     rf"[ \t\r\n]+|(?P<space>[{ODD_SPACE}]+)|(?P<comment>//[^\n\r]*|\#(?![0-9a-fA-F]{{3,8}}\b)[^\n\r]*|/\*.*?\*/)",
     re.DOTALL,
 )
-SPACES = re.compile(r"[ \t\r\n]*")
 
 #: An opening bracket, and what closes it in JSON; "(" stays apart, as it may be a tuple.
 OPENERS = {"{": "}", "｛": "}", "[": "]", "［": "]", "【": "]", "(": ")", "（": ")"}

@@ -11,14 +11,13 @@ import string
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from outspoken.json.scanner import decode
+from outspoken.json.scanner import BLANKS, TotalPattern, decode, total_pattern
 
 from .coerce import escape, to_json
 from .schema import ANY, SchemaView
 from .transcoder import Transcoder
 
-_BLANKS: Any = re.compile(r"[ \t\r\n]*")
-_JSON_STRING: Any = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+_JSON_STRING = total_pattern(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 #: a bare value with this in it lacks a comma before the next key
 _NEXT_KEY = re.compile(r"\s[\w.$\-]+\s{0,9}:(?!//)")
@@ -46,10 +45,10 @@ class _Level:
 
 
 class _Patterns(NamedTuple):
-    value: Any
-    key: Any
+    value: TotalPattern
+    key: TotalPattern
     #: a bare key with a short bare value or with text between marks
-    pair: Any
+    pair: re.Pattern[str]
 
 
 @lru_cache(maxsize=64)
@@ -59,8 +58,8 @@ def _patterns(mark: str) -> _Patterns:
     quoted = rf"[^{first}]*(?:(?!{whole}){first}[^{first}]*)*"
     short = re.escape(_SHORT.replace(mark[0], ""))
     return _Patterns(
-        re.compile(rf"[^,{{}}\[\]\r\n{first}]*"),
-        re.compile(rf'[^,:{{}}\[\]"\r\n{first}]*'),
+        total_pattern(rf"[^,{{}}\[\]\r\n{first}]*"),
+        total_pattern(rf'[^,:{{}}\[\]"\r\n{first}]*'),
         re.compile(rf"([{short}]+):(?:{whole}({quoted}){whole}|([{short}]+))([,}}])"),
     )
 
@@ -87,7 +86,7 @@ class BracedScanner(Transcoder):
 
     def __init__(self, mark: str, max_depth: int, schema_view: SchemaView) -> None:
         super().__init__()
-        self._mark, self._max, self._shape = mark, max_depth, schema_view
+        self._mark, self._max, self._schema_view = mark, max_depth, schema_view
         self._bare = _patterns(mark)
         self._want = _VALUE
         self._levels: list[_Level] = []
@@ -105,7 +104,7 @@ class BracedScanner(Transcoder):
         while pos < length and not done and not self.broken:
             begun = pos
             if self._reading is None:
-                pos = _BLANKS.match(text, pos).end()
+                pos = BLANKS.match(text, pos).end()
                 if pos < length:
                     pos, done, waits = self._token(text, pos)
                     if waits:
@@ -181,7 +180,7 @@ class BracedScanner(Transcoder):
     def _place(self) -> SchemaView:
         """The schema of the next value."""
         if not self._levels:
-            return self._shape
+            return self._schema_view
         level = self._levels[-1]
         return level.schema_view.member(level.key) if isinstance(level.holds, dict) else level.schema_view.item
 
