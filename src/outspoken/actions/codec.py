@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
@@ -70,8 +71,14 @@ def decode_action(
 
 def build_action(model: type[BaseAction], values: dict[str, Any]) -> Any:
     """An action with these values, and the defaults of its model for all other fields."""
-    defaults = {key: info.get_default(call_default_factory=True) for key, info in model.model_fields.items()}
+    defaults = {key: default if factory is None else factory() for key, default, factory in _defaults(model)}
     return construct(model, {**defaults, **values})
+
+
+@lru_cache(maxsize=128)
+def _defaults(model: type[BaseAction]) -> list[tuple[str, Any, Callable[[], Any] | None]]:
+    """The name, default and default factory of each field; `FieldInfo.get_default` is slow."""
+    return [(key, info.default, cast("Any", info.default_factory)) for key, info in model.model_fields.items()]
 
 
 def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any]) -> UnknownAction:
@@ -299,9 +306,9 @@ def _centre(value: Any) -> Any:
 
 def set_fields(action: BaseAction) -> Iterator[tuple[str, Any]]:
     """The fields that define what an action does and differ from their defaults."""
-    for field, info in type(action).model_fields.items():
+    for field, default, factory in _defaults(type(action)):
         value = getattr(action, field)
-        if field not in PROVENANCE and field != "type" and value != info.get_default(call_default_factory=True):
+        if field not in PROVENANCE and field != "type" and value != (default if factory is None else factory()):
             yield field, value
 
 
