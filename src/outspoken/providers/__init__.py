@@ -9,5 +9,6 @@ A response flows through the rooms in this order; each imports only from those b
 - `registry`, `stream`, `chunk_parser`: the providers by name, and what callers use
 - `export`: events and replies to the wire formats of other APIs; it needs only what callers receive
 
-Import the public names from `outspoken`.
+Import the public names from `outspoken`. The rooms may import the parser and what it is made of (`parsing`, `json`,
+`notations`, `grammar`, `results`).
 """

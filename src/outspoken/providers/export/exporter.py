@@ -11,9 +11,9 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 from outspoken.providers.events import (
     Failed,
@@ -30,13 +30,12 @@ from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.actions.union import Action
 from outspoken.results.replies import Reply, ToolCall
 
-from .replay import replay
+from .replay import replay, without
 
 #: A chunk, event or part of a protocol, as it is serialised to JSON.
 Part = dict[str, Any]
 
 BlockKind = Literal["text", "reasoning", "refusal"]
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -204,9 +203,9 @@ class Exporter:
     def _end(self) -> None:
         self._begin()
         if self._reply is not None:
-            for call in _without(self._reply.unfinished, self._unfinished):
+            for call in without(self._reply.unfinished, self._unfinished):
                 self._add_unfinished_call(call)
-            for action in _without(self._reply.unfinished_actions, self._unfinished):
+            for action in without(self._reply.unfinished_actions, self._unfinished):
                 self._add_unfinished_action(action)
         for call in self.calls:
             if call.open and not call.reported:
@@ -393,20 +392,10 @@ class Exporter:
 
 def total_tokens(usage: Usage) -> int:
     """Return the total of a usage; if the provider does not count it, the sum of input and output."""
-    if usage.total_tokens is not None:
-        return usage.total_tokens
-    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    return counted if usage.total_tokens is None else usage.total_tokens
 
 
 def _action_item(action: Action) -> Part:
     fields = action.model_dump(mode="json", exclude={"kind", "span", "repairs", "metadata"}, exclude_none=True)
     return {key: value for key, value in fields.items() if value not in ({}, [])}
-
-
-def _without(found: Sequence[_T], exported: Sequence[object]) -> list[_T]:
-    """Return the items that are not exported; of equal items, as many as are left over."""
-    rest = list(found)
-    for item in exported:
-        if item in rest:
-            rest.remove(cast("_T", item))
-    return rest

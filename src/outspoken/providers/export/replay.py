@@ -1,8 +1,9 @@
-"""Turns a reply back into events, so that exporters take replies, too."""
+"""Turns a reply back into events, so that exporters take replies, too. Finds what a stream of events left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar, cast
 
 from outspoken.providers.events import (
     Failed,
@@ -16,6 +17,8 @@ from outspoken.providers.events import (
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as results
 from outspoken.results.replies import Reply, Segment
+
+_T = TypeVar("_T")
 
 
 def replay(reply: Reply) -> Iterator[ProviderEvent]:
@@ -68,3 +71,12 @@ def _replay_segment(segment: Segment, index: int) -> Iterator[ProviderEvent]:
             yield results.ToolCallEnd(index, segment)
         case _:
             pass
+
+
+def without(found: Sequence[_T], exported: Sequence[object]) -> list[_T]:
+    """Return the items that are not exported; of equal items, as many as are left over."""
+    rest = list(found)
+    for item in exported:
+        if item in rest:
+            rest.remove(cast("_T", item))
+    return rest
