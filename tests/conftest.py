@@ -74,7 +74,11 @@ NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "
 
 
 class FormatSnapshots(AmberSnapshotExtension):
-    """Keeps the snapshots of a parametrised test by format: the first part of a test's id, up to the first `-`."""
+    """Keeps the snapshots of a parametrised test by format: the first part of a test's id, up to the first `-`.
+
+    A test of a format that compares several snapshots names each of them; `test[format]` and `name` are stored as
+    `test[format-name]`.
+    """
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
@@ -91,6 +95,12 @@ class FormatSnapshots(AmberSnapshotExtension):
         """The format; `all` for a test without parameters."""
         _, bracket, parameters = test_location.testname.partition("[")
         return parameters.rstrip("]").partition("-")[0] if bracket else "all"
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        """The test's name and parameters, with the name of the snapshot among the parameters."""
+        name = super().get_snapshot_name(test_location=test_location, index=index)
+        return name.replace("][", "-") if isinstance(index, str) else name
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
@@ -116,4 +126,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[
     narrowed = narrowed or any("::" in path for path in option.file_or_dir)
     if narrowed or exitstatus != pytest.ExitCode.OK:
         option.no_cleanup = True
-    return (yield)
+    chosen, option.keyword = option.keyword, ""  # it chose tests by their formats, not snapshots by their cases
+    try:
+        return (yield)
+    finally:
+        option.keyword = chosen

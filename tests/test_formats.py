@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.cases import CASES, CORPUS, FORMATS, Case
+from tests.loops import every_case, in_one_item
 from tools.shared.corpus import toml
 from tools.shared.snapshots import readable, refusal
 
 GRAMMARS = Path(__file__).parents[1] / "grammars"
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@every_case
 def test_case(case: Case, snapshot: SnapshotAssertion) -> None:
     reply = case.parse()
     assert refusal(case, reply) == ""
-    assert readable(case, reply) == snapshot
+    assert readable(case, reply) == snapshot(name=f"{case.kind}-{case.name}")
 
 
 def test_every_format_has_a_corpus() -> None:
@@ -39,7 +39,7 @@ def test_the_corpus_has_no_other_files() -> None:
         assert path.with_suffix("") in texts, path
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@in_one_item("format_", FORMATS)
 def test_every_case_says_where_it_comes_from(format_: str) -> None:
     sources = toml.loads((CORPUS / format_ / "sources.toml").read_text("utf-8"))
     assert sorted(sources) == sorted(case.name for case in CASES if case.format == format_)
