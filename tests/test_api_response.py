@@ -252,7 +252,7 @@ def test_several_values() -> None:
 def test_reasoning_is_no_answer(text: str) -> None:
     read = read_api_response(text)
     assert (read.value, read.found, read.text) == ({"a": 1}, ({"a": 1},), text)
-    assert str(read.diagnostics[0]) == "text:1:1 left-out: the reasoning before the answer is no part of the value"
+    assert str(read.diagnostics[0]) == "text:1:1 left-out: the reasoning before the answer is not part of the value"
     assert read.diagnostics[0].excerpt in text
 
 
@@ -394,7 +394,7 @@ def test_a_limit_behind_some_actions(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "outspoken"):
         assert parse_api_response(response) == {"actions": [{"action_type": "A"}]}
     assert caplog.messages == [
-        "text:1:36 truncated: the text breaks off inside an action, which was left out",
+        "text:1:36 truncated: the text ends inside an action, which was left out",
         "text:1:55 token-limit: the model reached its token limit",
     ]
 
@@ -492,7 +492,7 @@ def test_what_broke_off_is_said() -> None:
     read = read_api_response('{"actions": [\n  {"a": 1},\n  {"a": "two", "b')
     (note,) = [note for note in read.diagnostics if note.code == "truncated"]
     assert note.frame().splitlines() == [
-        "error[truncated]: the text breaks off inside an action, which was left out",
+        "error[truncated]: the text ends inside an action, which was left out",
         "  --> text:3:3 (offset 28)",
         "   |",
         ' 3 |   {"a": "two", "b',
@@ -501,9 +501,9 @@ def test_what_broke_off_is_said() -> None:
         '   = note: read of it: `{"a": "two"}`',
     ]
     read = read_api_response('{"rows": [1, "tw')
-    assert "the text breaks off inside an item of a list, which was left out" in [n.message for n in read.diagnostics]
+    assert "the text ends inside an item of a list, which was left out" in [n.message for n in read.diagnostics]
     read = read_api_response('{"a": "b')
-    assert "the text breaks off inside the JSON value" in [n.message for n in read.diagnostics]
+    assert "the text ends inside the JSON value" in [n.message for n in read.diagnostics]
 
 
 WHOLE = {"thoughts": "},{", "actions": [CLICK, {"action_type": "B", "option": {"label": "y]"}}, TYPE], "end": True}

@@ -6,15 +6,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
 Kind = Literal["object", "array"]
 Wrapping = Literal["plain", "emphasis", "tolerant"]
 
-_KINDS = ("object", "array")
-_WRAPPINGS = ("plain", "emphasis", "tolerant")
 _NAME = re.compile(r"[A-Za-z]\w{0,63}", re.ASCII)
 _MARKER = re.compile(r"[^\W\d_](?:[\w.\-]{0,62}\w)?")
 
@@ -67,7 +65,7 @@ class PayloadType(_KeywordFields):
             raise ValueError(f"`{self.name}` is not a payload name; use letters, digits and `_`")
         if not _MARKER.fullmatch(self.marker):
             raise ValueError(f"`{self.marker}` is not a marker; use a letter, then letters, digits, `_`, `-` and `.`")
-        for key, given, known in (("kind", self.kind, _KINDS), ("wrapping", self.wrapping, _WRAPPINGS)):
+        for key, given, known in (("kind", self.kind, get_args(Kind)), ("wrapping", self.wrapping, get_args(Wrapping))):
             if given not in known:
                 raise ValueError(
                     f"`{key}` of `{self.name}` is {given!r}; expected one of {', '.join(map(repr, known))}"

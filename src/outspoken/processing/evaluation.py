@@ -13,7 +13,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import NOTES as JSON_NOTES
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .categories import categories_of
@@ -138,15 +138,11 @@ def _argument_diagnostics(reply: Reply, tools: Tools | None) -> Iterator[Pending
                 yield PendingDiagnostic("missing-argument", message, call.span, "warning", reply.format)
         if any(d.code == "mistyped-argument" and _within(d, call.span) for d in reply.diagnostics):
             continue
-        yield from _mistyped(call, tools, reply.format)
-
-
-def _mistyped(call: ToolCall, tools: Tools, format: str | None) -> Iterator[PendingDiagnostic]:
-    for key, value in call.arguments.items():
-        types = tools.types(call.name, key)
-        if types is not None and not fits(value, types):
-            message = f"the argument `{key}` of `{call.name}` should be {' or '.join(sorted(types))}"
-            yield PendingDiagnostic("mistyped-argument", message, call.span, "warning", format)
+        for key, value in call.arguments.items():
+            types = tools.types(call.name, key)
+            if types is not None and not fits(value, types):
+                message = f"the argument `{key}` of `{call.name}` should be {' or '.join(sorted(types))}"
+                yield PendingDiagnostic("mistyped-argument", message, call.span, "warning", reply.format)
 
 
 def _within(diagnostic: Diagnostic, span: tuple[int, int]) -> bool:

@@ -21,15 +21,15 @@ _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 #: The messages of the diagnostics beyond those of `read_json`.
 MESSAGES = {
     **finish_reasons.MESSAGES,
-    "reasoning": "the reasoning before the answer is no part of the value",
-    "truncated": "the text breaks off inside the JSON value",
-    "cut-early": "the text breaks off before there is a JSON value",
+    "reasoning": "the reasoning before the answer is not part of the value",
+    "truncated": "the text ends inside the JSON value",
+    "cut-early": "the text ends before a JSON value",
     "wrong-type": "the JSON is of type {type}; expected an object",
     "missing-actions": "the object has no list `actions`",
-    "joined-actions": "the list of actions was read as the `actions` of the object beside it",
-    "wrapped-actions": "the list was read as the list `actions` of an object",
-    "repeated-action": "an action stands twice in a row, and counts once ({count} left out)",
-    "unwrapped-object": "the object was taken out of the list in which it stands",
+    "joined-actions": "the list of actions was read as `actions` of the object next to it",
+    "wrapped-actions": "the list was read as `actions` of an object",
+    "repeated-action": "consecutive equal actions count once ({count} left out)",
+    "unwrapped-object": "the object was taken out of a list",
     "other-values": "the first object counts; other values were left out ({count})",
 }
 
@@ -174,7 +174,7 @@ def split_truncated(reading: JsonReading) -> TruncatedValue:
         return TruncatedValue(value, None, path[:1] == ("actions",), (last, last), MESSAGES["truncated"], ())
     begin = _raw_place(_begin(reading.texts[-1], depth), start, repairs)
     what = "an action" if _is_action(unfinished) or path[:1] == ("actions",) else "an item of a list"
-    message = f"the text breaks off inside {what}, which was left out"
+    message = f"the text ends inside {what}, which was left out"
     notes = (f"read of it: {shown(json.dumps(unfinished, ensure_ascii=False))}",)
     return TruncatedValue(value, unfinished, path[:1] == ("actions",), (min(begin, last), last), message, notes)
 
