@@ -1,5 +1,10 @@
 """JSON in any state: whole, still arriving, in prose, truncated or damaged.
 
-Start with `read_json` in `read`, and with `repair` for the levels of repair. Nothing here knows formats, so any room
-above may use it. May import `results`, `patterns` and `grammar`.
+- Sound JSON: `scanner` reads values, whole or in pieces, and counts brackets. `partial_string` gives the certain text
+  of a string that is still arriving.
+- Damaged JSON: `read_json` (`read`) finds the values of a text (`documents`) and repairs each (`repair`). A walk over
+  the `tokens` (`structure`, `brackets`) records edits; a search over walks finds where strings end (`strings`);
+  `edits` applies the edits; `heuristic` asks json-repair.
+
+Nothing here knows formats, so any room above may use it. May import `results`, `patterns` and `grammar`.
 """

@@ -18,7 +18,7 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from .documents import Document
 from .repair import repair_region
-from .scanner import repeated_keys, too_deep
+from .scanner import first_bracket, repeated_keys, too_deep
 from .tokens import TORN
 
 Span = tuple[int, int]
@@ -112,11 +112,12 @@ def read_json(
 
 
 def read_partial(text: str, settings: Settings = DEFAULT) -> Any:
-    """The value of the JSON that a text breaks off in, as far as it goes; None if there is none.
+    """The value of the JSON that a text breaks off in, from its first bracket on; None if there is none.
 
     A number at the end is left out, as more digits may follow; a string at the end is kept as far as it goes. Repairs
     of the level "notation" are allowed.
     """
+    text = text[first_bracket(text) :]
     found = _read_sound_prefix(text, settings.max_depth)
     if found is None:
         values = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)

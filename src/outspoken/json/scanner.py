@@ -14,6 +14,8 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any, Protocol, cast
 
+from outspoken.results.encoding import replace_surrogates
+
 
 class TotalPattern(Protocol):
     """A pattern that matches at every place, if only an empty string."""
@@ -46,7 +48,6 @@ _NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 #: a complete string, a quote or a bracket
 _NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL)
 _QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _refuse(name: str) -> Any:
@@ -116,9 +117,13 @@ def decode(text: str, max_depth: int) -> Any:
     return found[0]
 
 
+def first_bracket(text: str) -> int:
+    """Where the first opening bracket is; the end of the text if there is none."""
+    return min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
+
+
 def repeated_keys(text: str) -> list[str]:
     """The keys that objects repeat, in the JSON that begins with the first bracket of a text; none if it is damaged."""
-    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
     repeated: dict[str, None] = {}
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -129,14 +134,14 @@ def repeated_keys(text: str) -> list[str]:
         return made
 
     with suppress(ValueError, RecursionError):
-        json.JSONDecoder(object_pairs_hook=note).raw_decode(text, start)
+        json.JSONDecoder(object_pairs_hook=note).raw_decode(text, first_bracket(text))
     return list(repeated)
 
 
 def encodable_value(value: Any) -> Any:
     """The value with every lone surrogate replaced by U+FFFD, so that it can be encoded."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return replace_surrogates(value)
     if isinstance(value, list):
         return [encodable_value(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from outspoken.results.construct import construct
 from outspoken.results.events import PayloadUnfinished
 from outspoken.results.replies import Payload, Span, Status
-from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
@@ -53,7 +50,9 @@ class PayloadBuilder(Builder):
             self._report(name, status, span)
         data = None
         if status == "truncated":
-            data = partial_json(self.source.slice(*span), self.context.settings)
+            from outspoken.json.read import read_partial
+
+            data = read_partial(self.source.slice(*span), self.context.settings)
         values = {"kind": "payload", "type": name, "data": data, "status": status, "span": span, "repairs": ()}
         payload = construct(Payload, values)
         output.segments.append(payload)
@@ -65,11 +64,3 @@ class PayloadBuilder(Builder):
             self.recorder.report("unclosed-payload", f"the payload of `{name}` never ends", span)
         else:
             self.recorder.report("broken-payload", f"the payload of `{name}` cannot be read", span)
-
-
-def partial_json(text: str, settings: Settings) -> Any:
-    """The complete part of the JSON value that a text breaks off in; None if there is none."""
-    from outspoken.json.read import read_partial
-
-    start = min([at for at in (text.find("{"), text.find("[")) if at >= 0], default=len(text))
-    return read_partial(text[start:], settings)

@@ -17,7 +17,6 @@ from outspoken.results.events import (
 )
 from outspoken.results.replies import Reply
 
-from .builder import partial_json
 from .selection import PayloadSelector
 from .session import PayloadSession
 
@@ -127,5 +126,7 @@ class PayloadStream:
         ):
             return []
         self._previewed_length = length + length // _GROWTH_DIVISOR
+        from outspoken.json.read import read_partial
+
         text = self._session.checker.read(start, end)
-        return [PayloadPreview(type_.name, partial_json(text, self._session.settings))]
+        return [PayloadPreview(type_.name, read_partial(text, self._session.settings))]
