@@ -39,7 +39,7 @@ def home_terminals(format_: str) -> list[Any]:
 def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
-    find, _, _ = compile_search(source, terminals)
+    find = compile_search(source, terminals).find
     plain = re.compile(source)
     texts = [case.text for case in CASES if case.format == format_]
     assert texts

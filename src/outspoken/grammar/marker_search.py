@@ -37,12 +37,13 @@ class MarkerSearch(NamedTuple):
     """A search for markers: `find` searches, `match` matches at a place.
 
     If the search looks for single characters first, `leading` holds the white space with which a match may begin and
-    the characters that may follow it.
+    the characters that may follow it. Otherwise `lookahead` precedes the expression in the search.
     """
 
     find: Find
     match: Find
     leading: tuple[str, str] | None = None
+    lookahead: str = ""
 
 
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
@@ -53,8 +54,9 @@ def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
     """A search of `re` for `source`, the alternatives of the markers."""
     leading = _leading(markers)
     if leading is None or not leading[1] or any(char.isalnum() for char in leading[1]):
-        compiled = re.compile(f"{lookahead(markers)}(?:{source})")
-        return MarkerSearch(compiled.search, compiled.match)
+        ahead = lookahead(markers)
+        compiled = re.compile(f"{ahead}(?:{source})")
+        return MarkerSearch(compiled.search, compiled.match, None, ahead)
     match = re.compile(source).match
     spaces, chars = ["".join(sorted(part)) for part in leading]
     return MarkerSearch(search_by_chars(match, spaces, chars), match, (spaces, chars))

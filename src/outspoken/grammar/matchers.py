@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .automaton import Automaton, Config, MissingCloser, Transition
-from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing, lookahead
+from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing
 from .operations import BoundOperation, Handlers, NamedOperation, Operation, named_operation
 
 #: The most branches of one expression, and the most terminals in a row.
@@ -103,8 +103,7 @@ class Matcher:
         self.match: Find = find_nothing
         if source and lead is None:
             if module is re:
-                self.find, self.match, self.leading = compile_search(source, markers)
-                self.lookahead = lookahead(markers) if self.leading is None else ""
+                self.find, self.match, self.leading, self.lookahead = compile_search(source, markers)
             else:
                 compiled = module.compile(source)
                 self.find, self.match = compiled.search, compiled.match
