@@ -165,14 +165,21 @@ def test_upstream_that_is_not_there(stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_upstream_that_does_not_answer(stream: bool) -> None:
+    released = asyncio.Event()
+
     async def answer(asked: dict[str, Any]) -> Response:
-        await asyncio.sleep(5)
+        await released.wait()
         return JSONResponse({})
+
+    async def release() -> None:
+        released.set()
 
     with proxied(answer, read_timeout=0.2) as (front, proxy, upstream):
         found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": stream})
         assert (found.status_code, found.json()["error"]["code"]) == (504, "upstream_timeout")
         check_nothing_left(front, proxy, upstream)
+        assert upstream.server
+        upstream.server.run(release())  # the server waits for its answers when it shuts down
 
 
 @pytest.mark.parametrize("answer", [Response(b"<html>"), JSONResponse([1]), JSONResponse({"choices": [{"index": 0}]})])
