@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from tools.check.conflicts import MOST, conflict_findings
-from tools.check.findings import Finding, Page
-from tools.check.lark_errors import Loaded, Refused, load, refusal, starts_of, syntax
+from tools.check.findings import CheckedFile, Finding
+from tools.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
 from tools.fuzz.invariants import calls_in
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
@@ -46,7 +46,7 @@ def frame(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-class Clash(NamedTuple):
+class TableConflict(NamedTuple):
     """A grammar with one conflict, what it imports, and the frame of the conflict."""
 
     name: str
@@ -56,7 +56,7 @@ class Clash(NamedTuple):
 
 
 CLASHES = [
-    Clash(
+    TableConflict(
         "one text, two readings",
         """
         start: e
@@ -74,7 +74,7 @@ CLASHES = [
            = help: two ways to read one text are one too many: take one of them out, or give them different markers
         """,
     ),
-    Clash(
+    TableConflict(
         "a dangling tail",
         """
         start: a
@@ -92,7 +92,7 @@ CLASHES = [
            = help: two ways to read one text are one too many: take one of them out, or give them different markers
         """,
     ),
-    Clash(
+    TableConflict(
         "lookahead only",
         """
         start: A x D | B y D | A y E | B x E
@@ -111,7 +111,7 @@ CLASHES = [
            = help: write a rule of its own for each place where `x` or `y` stands, or one rule for both
         """,
     ),
-    Clash(
+    TableConflict(
         "two rules that end",
         """
         start: (x | y) D?
@@ -130,7 +130,7 @@ CLASHES = [
            = help: two ways to read one text are one too many: take one of them out, or give them different markers
         """,
     ),
-    Clash(
+    TableConflict(
         "not ambiguous, but undecided",
         """
         start: x A B C | y A B D
@@ -149,7 +149,7 @@ CLASHES = [
            = help: write what both readings begin with once, and let them part behind it
         """,
     ),
-    Clash(
+    TableConflict(
         "behind an import",
         """
         start: part A | B A
@@ -174,7 +174,7 @@ CLASHES = [
         A: "a"
         """,
     ),
-    Clash(
+    TableConflict(
         "in the broken start",
         """
         start: A B
@@ -194,7 +194,7 @@ CLASHES = [
            = help: two ways to read one text are one too many: take one of them out, or give them different markers
         """,
     ),
-    Clash(
+    TableConflict(
         "nothing at all",
         """
         start: x | y
@@ -213,7 +213,7 @@ CLASHES = [
            = help: two ways to read one text are one too many: take one of them out, or give them different markers
         """,
     ),
-    Clash(
+    TableConflict(
         "a repetition of what may be empty",
         """
         start: (x B?)* B*
@@ -234,10 +234,10 @@ CLASHES = [
 ]
 
 
-@pytest.mark.parametrize("clash", CLASHES, ids=lambda clash: clash.name.replace(" ", "_"))
-def test_a_conflict(clash: Clash, tmp_path: Path) -> None:
-    found = conflicts(tmp_path, clash.text, clash.shared)
-    assert [frame(finding) for finding in found] == [dedent(clash.frame).strip()]
+@pytest.mark.parametrize("table_conflict", CLASHES, ids=lambda table_conflict: table_conflict.name.replace(" ", "_"))
+def test_a_conflict(table_conflict: TableConflict, tmp_path: Path) -> None:
+    found = conflicts(tmp_path, table_conflict.text, table_conflict.shared)
+    assert [frame(finding) for finding in found] == [dedent(table_conflict.frame).strip()]
 
 
 def test_both_derivations_of_one_text(tmp_path: Path) -> None:
@@ -364,14 +364,14 @@ REFUSED = [
 def test_what_is_refused_has_a_place(text: str, expected: str | None, tmp_path: Path) -> None:
     checkout, source = made(tmp_path, text)
     (checkout.grammars / "shared" / "loop.lark").write_text("a: A\n%import .loop.a -> b\n", "utf-8")
-    page = Page.of(checkout, source.path)
-    assert syntax(source, page) == []
+    file = CheckedFile.of(checkout, source.path)
+    assert syntax(source, file) == []
     loaded = load(source)
     if expected is None:
         assert isinstance(loaded, Loaded)
         return
-    assert isinstance(loaded, Refused)
-    told = refusal(loaded, source, page).diagnostic
+    assert isinstance(loaded, LoadError)
+    told = load_error_finding(loaded, source, file).diagnostic
     assert str(told) == f"grammars/made.lark:{expected}"
     assert not any(word in told.frame() for word in ("__ANON", "$END", "Token(", "NonTerminal", "Terminal("))
 
@@ -393,5 +393,5 @@ SYNTAX = [
 @pytest.mark.parametrize(("text", "expected"), SYNTAX)
 def test_what_is_no_notation(text: str, expected: str, tmp_path: Path) -> None:
     checkout, source = made(tmp_path, text)
-    found = syntax(source, Page.of(checkout, source.path))
+    found = syntax(source, CheckedFile.of(checkout, source.path))
     assert str(found[0].diagnostic) == f"grammars/made.lark:{expected}"

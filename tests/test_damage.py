@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken.json.read import read_json
-from tools.damage import Judged, timed
+from tools.damage import Evaluated, timed
 from tools.damage.cases import KINDS, DamageCase, cases, generate
-from tools.damage.evaluation import Change, Reading, begins, judge, replay, same
+from tools.damage.evaluation import Change, Reading, equal, evaluate, is_beginning, replay
 from tools.damage.mutations import document_text
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
@@ -29,7 +29,7 @@ def sample() -> tuple[DamageCase, ...]:
 
 
 @cache
-def judged(kind: str, schema: bool) -> Judged:
+def evaluated(kind: str, schema: bool) -> Evaluated:
     """The readings of one kind of case, and the verdicts on them."""
     return timed([case for case in sample() if case.kind == kind], schema)[0]
 
@@ -41,9 +41,9 @@ def told(case: DamageCase, reading: Reading, why: str) -> str:
     return f"{why}\n{case}\ngot:   {list(reading.values)!r}\n{got}\nrepairs:{repairs}"
 
 
-def misses(run: Judged) -> list[str]:
+def misses(run: Evaluated) -> list[str]:
     """The cases that are not read as they were meant."""
-    return [told(case, reading, verdict.why) for case, reading, verdict in run if not verdict.right]
+    return [told(case, reading, evaluation.why) for case, reading, evaluation in run if not evaluation.right]
 
 
 def of_group(group: str) -> list[str]:
@@ -56,7 +56,7 @@ SCHEMA = pytest.mark.parametrize("schema", [True, False], ids=["schema", "no-sch
 @SCHEMA
 @pytest.mark.parametrize("kind", [*of_group("structure"), *of_group("several"), *of_group("cut")])
 def test_damage_with_one_reading_is_always_read(kind: str, schema: bool) -> None:
-    run = judged(kind, schema)
+    run = evaluated(kind, schema)
     assert run
     wrong = misses(run)
     assert not wrong, f"{len(wrong)} of {len(run)}; the first:\n{wrong[0]}"
@@ -64,7 +64,7 @@ def test_damage_with_one_reading_is_always_read(kind: str, schema: bool) -> None
 
 @SCHEMA
 def test_bare_inner_quotes_are_nearly_always_read(schema: bool) -> None:
-    run = [one for kind in QUOTES for one in judged(kind, schema)]
+    run = [one for kind in QUOTES for one in evaluated(kind, schema)]
     wrong = misses(run)
     assert len(wrong) <= len(run) * (1 - LEAST[schema]), f"{len(wrong)} of {len(run)}; the first:\n{wrong[0]}"
 
@@ -78,7 +78,7 @@ def check_replay(case: DamageCase, reading: Reading) -> None:
         assert repair.before == case.text[slice(*repair.span)], told(case, reading, f"not what stood there: {repair}")
     assert replay(case.text, reading) == list(reading.texts), told(case, reading, f"texts: {reading.texts}")
     for value, text, (start, end) in zip(reading.values, reading.texts, reading.spans, strict=True):
-        assert same(json.loads(text), value), told(case, reading, f"not the value of {text!r}")
+        assert equal(json.loads(text), value), told(case, reading, f"not the value of {text!r}")
         if not reading.repairs:
             assert text == case.text[start:end], told(case, reading, "changed without a repair")
 
@@ -86,7 +86,7 @@ def check_replay(case: DamageCase, reading: Reading) -> None:
 @SCHEMA
 @pytest.mark.parametrize("kind", KINDS)
 def test_repairs_tell_every_change(kind: str, schema: bool) -> None:
-    for case, reading, _ in judged(kind, schema):
+    for case, reading, _ in evaluated(kind, schema):
         check_replay(case, reading)
 
 
@@ -103,8 +103,8 @@ def test_what_is_damaged_twice_is_told_too(seed: int, kind: str, data: st.DataOb
         for _ in range(data.draw(st.integers(1, 3))):
             at = data.draw(st.integers(0, len(text)))
             text = text[:at] + data.draw(st.sampled_from(["", *"\"{}[],:\\/'`“\n#"])) + text[at + 1 :]
-        again = replace(case, text=text)
-        check_replay(again, read_json(text, case.schema))
+        similar_document = replace(case, text=text)
+        check_replay(similar_document, read_json(text, case.schema))
 
 
 # --- The generator and the judge themselves
@@ -120,7 +120,7 @@ def test_the_sample_is_large_and_always_the_same() -> None:
 @given(st.integers(0, 10**9))
 def test_a_document_is_sound_before_it_is_damaged(seed: int) -> None:
     meant, text = document_text(seed)
-    assert same(json.loads(text), meant.value)
+    assert equal(json.loads(text), meant.value)
     assert any(json.dumps(meant.payload, ensure_ascii=ascii_) in text for ascii_ in (True, False))
 
 
@@ -128,12 +128,12 @@ def test_a_document_is_sound_before_it_is_damaged(seed: int) -> None:
     ("one", "other"), [(1, True), (1, 1.0), ("1", 1), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ([1], [1, 2]), (None, "")]
 )
 def test_values_that_are_not_the_same(one: Any, other: Any) -> None:
-    assert not same(one, other)
-    assert same(one, one)
+    assert not equal(one, other)
+    assert equal(one, one)
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "expected"),
+    ("token", "whole", "expected"),
     [
         ({}, {"a": 1}, True),
         ({"a": "x"}, {"a": "xy", "b": 1}, True),
@@ -145,8 +145,8 @@ def test_values_that_are_not_the_same(one: Any, other: Any) -> None:
         ("", None, False),
     ],
 )
-def test_what_is_the_beginning_of_a_value(part: Any, whole: Any, expected: bool) -> None:
-    assert begins(part, whole) is expected
+def test_what_is_the_beginning_of_a_value(token: Any, whole: Any, expected: bool) -> None:
+    assert is_beginning(token, whole) is expected
 
 
 @dataclass
@@ -178,5 +178,5 @@ class Pretended:
     ],
 )
 def test_verdicts(kind: str, reading: Pretended, right: bool, silent: bool) -> None:
-    verdict = judge(DamageCase(kind, "", [{"a": "bc"}], {}), reading)
-    assert (verdict.right, verdict.silent) == (right, silent)
+    evaluation = evaluate(DamageCase(kind, "", [{"a": "bc"}], {}), reading)
+    assert (evaluation.right, evaluation.silent) == (right, silent)

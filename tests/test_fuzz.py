@@ -16,7 +16,7 @@ import tools.fuzz.invariants
 from outspoken import Reply, Text, parse
 from outspoken.results.edits import REPAIR_LIMITS
 from tests.cases import CASES, FORMATS, Case
-from tools.fuzz import Fuzz, main
+from tools.fuzz import Fuzzer, main
 from tools.fuzz.generator import Generator
 from tools.fuzz.invariants import How, check, check_detected, check_reply, pieces
 from tools.fuzz.minimise import minimise
@@ -53,7 +53,7 @@ def kept_cases(checkout: Checkout) -> list[Case]:
 @pytest.mark.parametrize("format_", FORMATS)
 def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools.fuzz, "cases", kept_cases)
-    fuzz = Fuzz([format_], Checkout())
+    fuzz = Fuzzer([format_], Checkout())
     found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
     assert found == []
     assert fuzz.texts > 5 * _SEEDS
@@ -196,7 +196,7 @@ error[fuzz-lost]: a part of the text is in no segment, and no markup
 
 def first_seed() -> int:
     """The first seed whose response holds the text that is left out."""
-    generator = Fuzz(["text"], Checkout()).generators["text"]
+    generator = Fuzzer(["text"], Checkout()).generators["text"]
     return next(s for s in range(100) if (found := generator.response(s)) and "Köln" in found.text)
 
 
@@ -217,7 +217,7 @@ def test_what_is_found_is_found_again(checkout: Checkout) -> None:
     runs: list[list[Finding]] = []
     for _ in range(2):
         with checkout.in_use():
-            runs.append(Fuzz(["text"], checkout).run("text", seed))
+            runs.append(Fuzzer(["text"], checkout).run("text", seed))
     assert runs[0] == runs[1]
     assert runs[0][0].text == "Köln"
 
@@ -265,14 +265,14 @@ def test_it_ends_after_some_minutes(checkout: Checkout, capsys: pytest.CaptureFi
 def test_it_can_be_stopped(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Fuzz.run
+    run = Fuzzer.run
 
-    def stopped(fuzz: Fuzz, name: str, seed: int) -> list[Finding]:
+    def stopped(fuzz: Fuzzer, name: str, seed: int) -> list[Finding]:
         if seed == 3:
             raise KeyboardInterrupt
         return run(fuzz, name, seed)
 
-    monkeypatch.setattr(Fuzz, "run", stopped)
+    monkeypatch.setattr(Fuzzer, "run", stopped)
     assert main([], checkout) == 0
     assert capsys.readouterr().out.endswith("nothing was found\n")
 
@@ -285,7 +285,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Ch
 
     monkeypatch.setattr(tools.fuzz.invariants, "parse", fails)
     with checkout.in_use():
-        fuzz = Fuzz(["text"], checkout)
+        fuzz = Fuzzer(["text"], checkout)
         finding = next(f for seed in range(50) for f in fuzz.run("text", seed) if f.kind == "raises")
         assert (finding.text, finding.message) == ("aaa", "IndexError: 3")
         assert save(checkout, finding) == [
@@ -299,7 +299,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Ch
 @pytest.mark.usefixtures("mistaken")
 def test_findings_of_one_kind_are_counted(checkout: Checkout) -> None:
     with checkout.in_use():
-        fuzz = Fuzz(["text"], checkout)
+        fuzz = Fuzzer(["text"], checkout)
         for seed in range(20):
             fuzz.run("text", seed)
     assert fuzz.counts["text", "lost"] > 3

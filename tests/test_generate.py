@@ -26,8 +26,8 @@ from tests.loops import for_each, in_one_item
 from tools.fuzz import random_values as values
 from tools.fuzz.generator import Generator, Response
 from tools.fuzz.lexer import Place
-from tools.fuzz.reference import Meaning, opened_before, read, said
-from tools.fuzz.state_graph import Map, Step, step_of
+from tools.fuzz.reference import Meaning, content_of, opened_before, read
+from tools.fuzz.state_graph import StateGraph, Step, step_of
 from tools.fuzz.token_text import Spelling
 from tools.shared.checkout import Checkout
 from tools.shared.regex_samples import RegexSampler, branches
@@ -167,7 +167,7 @@ def test_every_terminal_has_a_place(format_: str) -> None:
     """The steps of the map speak of all terminals that the strict grammar uses."""
     automaton = registry.automaton(format_)
     used = {name for state in automaton.tables.states for name in state} & set(automaton.tables.terminals)
-    assert {step.terminal for step in Map(automaton).steps} == used
+    assert {step.terminal for step in StateGraph(automaton).steps} == used
 
 
 @every_format
@@ -192,7 +192,7 @@ def check_they_are_read_as_they_were_meant(format_: str, found: list[Response]) 
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair, prefix="")
-            assert repr(said(reply)) == repr(response.meaning), response.text
+            assert repr(content_of(reply)) == repr(response.meaning), response.text
             assert (reply.status, reply.repairs) == ("ok", []), response.text
 
 
@@ -207,12 +207,12 @@ def check_they_go_on_behind_what_the_prompt_ends_with(format_: str, found: list[
         if meaning is None or not opened_before(automaton, text):
             continue
         for prefix in (None, opened):
-            assert repr(said(parse(text, format_, repair="none", prefix=prefix))) == repr(meaning), text
+            assert repr(content_of(parse(text, format_, repair="none", prefix=prefix))) == repr(meaning), text
         if read(automaton, opened + text) == meaning:  # and not that what it repeats is text there
             repeated += 1
             for prefix in (None, ""):
                 reply = parse(opened + text, format_, repair="none", prefix=prefix)
-                assert repr(said(reply)) == repr(meaning), text
+                assert repr(content_of(reply)) == repr(meaning), text
     assert repeated
 
 
@@ -227,7 +227,7 @@ def check_they_differ(format_: str, found: list[Response]) -> None:
 
 
 def check_they_hold_what_the_grammar_has_words_for(format_: str, found: list[Response]) -> None:
-    ends = {kind for config in Map(registry.automaton(format_)).places for kind in ended(config.config)}
+    ends = {kind for config in StateGraph(registry.automaton(format_)).places for kind in ended(config.config)}
     wanted = {"text", *(ends & {"tool_call", "action", "payload", "think", "json"})}
     generator = Generator(format_)
     kinds = {segment[0] for response in found for segment in response.meaning.segments}
@@ -328,7 +328,7 @@ MEANINGS: dict[str, tuple[str, str, Meaning]] = {
 def test_what_the_second_reader_reads(name: str) -> None:
     format_, text, meaning = MEANINGS[name]
     assert read(registry.automaton(format_), text) == meaning
-    assert said(parse(text, format_)) == meaning
+    assert content_of(parse(text, format_)) == meaning
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ from tests.loops import by_format, every_case, in_one_item, sound_cases
 from tools.fuzz.events import check_events
 from tools.fuzz.invariants import (
     How,
-    broken_by,
     check,
     check_chunks,
     check_growth,
@@ -40,9 +39,10 @@ from tools.fuzz.invariants import (
     check_reply,
     check_written,
     pieces,
+    violation_of,
     without_fast_paths,
 )
-from tools.fuzz.violation import Broken
+from tools.fuzz.violation import Violation
 
 # Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
 # does not grow with the number of formats.
@@ -322,7 +322,7 @@ BROKEN_REPLIES = {
 @pytest.mark.parametrize("name", BROKEN_REPLIES)
 def test_a_broken_reply_is_noticed(name: str) -> None:
     reply, message = BROKEN_REPLIES[name]
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(Violation) as caught:
         check_reply(reply)
     assert str(caught.value) == message
 
@@ -330,13 +330,13 @@ def test_a_broken_reply_is_noticed(name: str) -> None:
 def test_what_is_lost_is_noticed() -> None:
     reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
     check_nothing_lost(reply)
-    with pytest.raises(Broken, match=r"^lost: 'city' at offset 40$"):
+    with pytest.raises(Violation, match=r"^lost: 'city' at offset 40$"):
         check_nothing_lost(of(reply))
 
 
 def test_a_reply_that_does_not_survive_json_is_noticed() -> None:
     check_written(SOUND)
-    with pytest.raises(Broken, match=r"^json: the reply reads back as another one$"):
+    with pytest.raises(Violation, match=r"^json: the reply reads back as another one$"):
         check_written(of(SOUND, F.model_copy(update={"arguments": {"a": (1, 2)}})))
 
 
@@ -368,13 +368,13 @@ BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
 @pytest.mark.parametrize("name", BROKEN_EVENTS)
 def test_broken_events_are_noticed(name: str) -> None:
     events, message = BROKEN_EVENTS[name]
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(Violation) as caught:
         check_events(events)
     assert str(caught.value) == message
 
 
 def test_another_reading_in_pieces_is_noticed() -> None:
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(Violation) as caught:
         check_chunks("Hi.", How("text"), parse("Ho.", "text"), Random(0))
     read, whole = "[('text', 'Hi.')]", "[('text', 'Ho.')]"
     assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
@@ -383,7 +383,7 @@ def test_another_reading_in_pieces_is_noticed() -> None:
 def test_repairs_that_do_not_mend_are_noticed() -> None:
     check_replay(MENDED.raw, How("hermes"), MENDED)
     wrong = MENDED.repairs[0].model_copy(update={"after": "}"})
-    with pytest.raises(Broken, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
+    with pytest.raises(Violation, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
         check_replay(MENDED.raw, How("hermes"), changed(MENDED, repairs=[wrong]))
 
 
@@ -391,9 +391,9 @@ def test_an_exception_is_broken_too() -> None:
     def ask(text: str, how: How) -> None:
         raise KeyError(text)
 
-    broken = broken_by("x", How(), ask)
+    broken = violation_of("x", How(), ask)
     assert str(broken) == "raises: KeyError: 'x'"
-    assert broken_by("x", How(), check) is None
+    assert violation_of("x", How(), check) is None
 
 
 def test_cost_that_grows_faster_than_the_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -403,5 +403,5 @@ def test_cost_that_grows_faster_than_the_text_is_noticed(monkeypatch: pytest.Mon
         return SOUND
 
     monkeypatch.setattr("tools.fuzz.invariants.parse", slow)
-    with pytest.raises(Broken, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
+    with pytest.raises(Violation, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
         check_growth("ab", How("text"), 2_000)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from outspoken import parse, render
-from tools.new_format.call_slots import QUOTED_ID, Unclear, slots_of_object, tokens
-from tools.new_format.grammar_writer import Fields, grammar
+from tools.new_format.call_slots import QUOTED_ID, UnclearError, slots_of_object, tokens
+from tools.new_format.grammar_writer import HeaderFields, grammar
 from tools.new_format.notation import Notation
-from tools.new_format.sandbox import scratch, tried
-from tools.new_format.similarity import likeness, likenesses, located, notations, rendered_notation
+from tools.new_format.sandbox import grammar_in_use, temporary_checkout
+from tools.new_format.similarity import locate_calls, match_format, matching_formats, notations, rendered_notation
 from tools.shared.checkout import Checkout
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
@@ -29,8 +29,8 @@ def known() -> dict[str, Notation]:
 
 
 @pytest.fixture(scope="module")
-def room() -> Iterator[Checkout]:
-    with scratch(CHECKOUT) as made:
+def sandbox() -> Iterator[Checkout]:
+    with temporary_checkout(CHECKOUT) as made:
         yield made
 
 
@@ -90,7 +90,7 @@ def test_a_notation() -> None:
     }
 
 
-def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, Notation], room: Checkout) -> None:
+def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, Notation], sandbox: Checkout) -> None:
     """What a format's renderer writes is enough to make a grammar that writes and reads the same.
 
     White space aside: some formats leave a blank line before the first of several calls, or indent the arguments.
@@ -99,7 +99,7 @@ def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, No
         ids = [{"id": f"{number}"} if QUOTED_ID in told.kinds else {} for number in range(len(CALLS))]
         calls = [{**call, **id_} for call, id_ in zip(CALLS, ids, strict=True)]
         text = render(calls, name)
-        with tried(room, "made", grammar(told, Fields("made", "t", "m", "s", "e"))):
+        with grammar_in_use(sandbox, "made", grammar(told, HeaderFields("made", "t", "m", "s", "e"))):
             reply = parse(text, "made")
             assert reply.diagnostics == [], name
             assert [{"name": c.name, "arguments": c.arguments} for c in reply.tool_calls] == CALLS, name
@@ -112,11 +112,11 @@ def test_a_format_is_most_like_itself(known: dict[str, Notation]) -> None:
     for name, told in known.items():
         text = "Well." + render(CALLS, name) + render(CALLS, name)
         try:
-            found = likeness([text], name, told)
-        except Unclear:
+            found = match_format([text], name, told)
+        except UnclearError:
             continue
         assert found.calls == 4, name
-        nearest = likenesses([text], known)
+        nearest = matching_formats([text], known)
         assert name in [like.format for like in nearest if like.changes == nearest[0].changes], name
         unchanged += [name] * (found.changes == 0)
     assert len(unchanged) >= FOUND, unchanged
@@ -136,18 +136,18 @@ def test_a_format_is_most_like_itself(known: dict[str, Notation]) -> None:
     ],
 )
 def test_located(text: str, format_: str, calls: list[int], known: dict[str, Notation]) -> None:
-    assert [len(sample.calls) for sample in located(text, known[format_])] == calls
+    assert [len(sample.calls) for sample in locate_calls(text, known[format_])] == calls
 
 
 @pytest.mark.parametrize(
     "text", ["", "no call", "<b>bold</b> {1}", "<" * 500, "[" * 500, '<a>{"name": ' * 50, '{"f": ' * 500]
 )
 def test_no_likeness(text: str, known: dict[str, Notation]) -> None:
-    assert likenesses([text], known) == []
+    assert matching_formats([text], known) == []
 
 
 def test_contradiction(known: dict[str, Notation]) -> None:
     texts = ['<a>{"name": "f", "arguments": {}}</a>', '<b>{"name": "f", "arguments": {}}</b>']
-    with pytest.raises(Unclear) as caught:
-        likeness(texts, "hermes", known["hermes"])
+    with pytest.raises(UnclearError) as caught:
+        match_format(texts, "hermes", known["hermes"])
     assert str(caught.value) == "the markup before the first call differs: '<a>' and '<b>'"

@@ -22,10 +22,10 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 from tools.shared.text import counted
 
-from .ambiguity import check_doubt
+from .ambiguity import check_ambiguity
 from .corpus import check_corpus
 from .detection import check_detection, check_example
-from .findings import SEVERITIES, Finding, Page
+from .findings import SEVERITIES, CheckedFile, Finding
 from .grammar import check_grammar
 from .header import BANNED, check_header
 from .lark_errors import syntax
@@ -65,23 +65,23 @@ def check(checkout: Checkout, name: str) -> list[Diagnostic]:
 def findings(checkout: Checkout, name: str) -> list[Finding]:
     """What `check` says, with explanations. The checkout has to be in use, so that many formats are checked fast."""
     path = checkout.existing(name)
-    page = Page.of(checkout, path)
+    file = CheckedFile.of(checkout, path)
     try:
         source = Source.of(path)
     except UnicodeDecodeError:
-        return [page.finding("no-text", f"`{page.shown}` is no text", page.top, helps=["write it as UTF-8"])]
-    header, found = check_header(checkout, source, page)
-    found += check_grammar(checkout, source, page)
+        return [file.finding("no-text", f"`{file.shown}` is no text", file.top, helps=["write it as UTF-8"])]
+    header, found = check_header(checkout, source, file)
+    found += check_grammar(checkout, source, file)
     codes = {finding.diagnostic.code for finding in found}
     if header is not None and codes.isdisjoint(_UNREADABLE):
         try:
             tables = compile_grammar(path)
         except GrammarError as error:
             if not found:
-                found.append(page.finding("grammar-refused", error.message, page.line(error.line), helps=error.helps))
+                found.append(file.finding("grammar-refused", error.message, file.line(error.line), helps=error.helps))
         else:
             found += check_terminals(checkout, source, tables)
-            found += _in_use(checkout, header, source, page, tables)
+            found += _in_use(checkout, header, source, file, tables)
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.diagnostic.severity))
 
 
@@ -99,18 +99,18 @@ def _nests(automaton: Automaton) -> bool:
     return False
 
 
-def _in_use(checkout: Checkout, header: Header, source: Source, page: Page, tables: Tables) -> list[Finding]:
+def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFile, tables: Tables) -> list[Finding]:
     """What is wrong with how a grammar that can be used reads and writes."""
     if _nests(automaton(source.path.stem)):
         helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
-        return [page.finding("endless-nesting", "a rule nests in itself without end", page.top, helps=helps)]
-    found = [*check_example(header, source, page)]
-    cases, wrong = check_corpus(checkout, source.path.stem, page)
+        return [file.finding("endless-nesting", "a rule nests in itself without end", file.top, helps=helps)]
+    found = [*check_example(header, source, file)]
+    cases, wrong = check_corpus(checkout, source.path.stem, file)
     found += wrong
-    found += check_doubt(cases)
-    found += check_detection(checkout, header, source, page, cases)
-    found += check_writing(header, source, page, cases)
-    found += check_current(checkout, source, page, cases, tables)
+    found += check_ambiguity(cases)
+    found += check_detection(checkout, header, source, file, cases)
+    found += check_writing(header, source, file, cases)
+    found += check_current(checkout, source, file, cases, tables)
     return found
 
 
@@ -125,22 +125,22 @@ def shared_findings(checkout: Checkout) -> list[Finding]:
     known = {*paths, *[checkout.grammar(name) for name in checkout.names()]}
     found: list[Finding] = []
     for path in sorted(checkout.grammars.rglob("*.lark")):
-        page = Page.of(checkout, path)
+        file = CheckedFile.of(checkout, path)
         if path not in known:
             helps = ["grammars lie in `grammars`, what they import in `grammars/shared`"]
-            found.append(page.finding("other-file", "this grammar has no place here", page.top, helps=helps))
+            found.append(file.finding("other-file", "this grammar has no place here", file.top, helps=helps))
         elif path in paths and path.stem in BANNED:
             message = f"a grammar cannot be called `{path.stem}`: Lark has its own"
-            found.append(page.finding("banned-name", message, page.top, helps=["name it after what is in it"]))
+            found.append(file.finding("banned-name", message, file.top, helps=["name it after what is in it"]))
     everything = [Source.of(path) for path in sorted(known)]
     for path in paths:
-        source, page = Source.of(path), Page.of(checkout, path)
+        source, file = Source.of(path), CheckedFile.of(checkout, path)
         wanted = {i.name for other in everything for i in other.imports if other.imported_file(i) == path}
         if source.definition(START) is not None:
             wanted.add(START)  # a grammar that only lacks the names which an application gives
-        found += syntax(source, page) or [
-            *check_file(checkout, source, page),
-            *unused(source, page, frozenset(wanted)),
+        found += syntax(source, file) or [
+            *check_file(checkout, source, file),
+            *unused(source, file, frozenset(wanted)),
         ]
     return found
 

@@ -20,7 +20,7 @@ from .findings import Finding
 _LONG, _BEFORE = 60, 20
 
 
-class Doubt(NamedTuple):
+class AmbiguousValue(NamedTuple):
     """A value of a damaged segment that has two readings of equal cost: its span, the one taken, and the other."""
 
     span: tuple[int, int]
@@ -38,20 +38,20 @@ class _Watching(ParserPolicy):
     """Notes what recovery was not sure of."""
 
     def __init__(self) -> None:
-        self.doubts: list[Doubt] = []
+        self.ambiguous_values: list[AmbiguousValue] = []
 
     def recovered(self, path: RecoveryPath, *, accepted: bool) -> None:
         """A recovery path was found."""
         for number, step in enumerate(path.steps):
             if step.ambiguous:
                 text, stop = _value_from(path, number)
-                self.doubts.append(Doubt((step.start, stop), *_parted(text, step.ambiguous)))
+                self.ambiguous_values.append(AmbiguousValue((step.start, stop), *_excerpts(text, step.ambiguous)))
 
 
-def _value_from(way: RecoveryPath, number: int) -> tuple[str, int]:
+def _value_from(path: RecoveryPath, number: int) -> tuple[str, int]:
     """The value that a way reads from one of its steps on, and where it ends."""
-    text, end = "", way.steps[number].end
-    for step in way.steps[number:]:
+    text, end = "", path.steps[number].end
+    for step in path.steps[number:]:
         text, end = text + (step.value_text or step.text), step.end
         try:
             json.loads(text)
@@ -61,26 +61,26 @@ def _value_from(way: RecoveryPath, number: int) -> tuple[str, int]:
     return text, end
 
 
-def _parted(one: str, other: str) -> tuple[str, str]:
+def _excerpts(one: str, other: str) -> tuple[str, str]:
     """Two values, spelled alike, from shortly before where they part."""
-    texts = [_respelled(one), _respelled(other)]
+    texts = [_normalized(one), _normalized(other)]
     start = max(common_length(*texts) - _BEFORE, 0)
     cut = [text[start : start + _LONG] + "..." * (len(text) > start + _LONG) for text in texts]
     return "..." * bool(start) + cut[0], "..." * bool(start) + cut[1]
 
 
-def _respelled(text: str) -> str:
+def _normalized(text: str) -> str:
     try:
         return json.dumps(json.loads(text), ensure_ascii=False)
     except ValueError:
         return text
 
 
-def doubts(one: Read) -> list[Doubt]:
+def ambiguous_values(one: Read) -> list[AmbiguousValue]:
     """What recovery is not sure of in a case."""
     watching = _Watching()
     read_by(watching, one)
-    return watching.doubts
+    return watching.ambiguous_values
 
 
 def read_by(policy: ParserPolicy, one: Read) -> Reply:
@@ -91,7 +91,7 @@ def read_by(policy: ParserPolicy, one: Read) -> Reply:
     return session.read(one.case.text)
 
 
-def turned(one: Read) -> tuple[Segment, Segment] | None:
+def other_result(one: Read) -> tuple[Segment, Segment] | None:
     """The first segment that is another one where of ways of equal cost the last is taken, with that other one."""
     other = read_by(_LastOfEqual(), one)
     pairs = zip_longest(_plain(one.reply), _plain(other))
@@ -108,27 +108,27 @@ def _says(segment: Segment) -> dict[str, Any]:
     return segment.model_dump(exclude={"repairs", "span", "raw", "arguments_text"})
 
 
-def check_doubt(cases: list[Read]) -> Iterator[Finding]:
+def check_ambiguity(cases: list[Read]) -> Iterator[Finding]:
     """A note for each case that recovery could read in two ways."""
     for one in cases:
         if not one.reply.diagnostics and one.reply.status == "ok" and one.case.kind == "ok":
             continue
-        for doubt in doubts(one):
-            kept = any(s.span[0] <= doubt.span[0] < s.span[1] for s in one.reply.segments if s.kind == "text")
+        for ambiguous in ambiguous_values(one):
+            kept = any(s.span[0] <= ambiguous.span[0] < s.span[1] for s in one.reply.segments if s.kind == "text")
             became = "it stays text" if kept else "the call is `invalid`"
-            yield one.page.finding(
+            yield one.file.finding(
                 "two-readings",
                 "this value can be read in two ways that are as likely",
-                doubt.span,
+                ambiguous.span,
                 "note",
                 label=became,
-                notes=[f"one is `{doubt.taken}`", f"the other is `{doubt.other}`"],
+                notes=[f"one is `{ambiguous.taken}`", f"the other is `{ambiguous.other}`"],
                 helps=["nothing is guessed; a schema of the tool, or rules in `broken_start`, may decide"],
             )
-        if (ways := turned(one)) is not None:
-            mine, theirs = (json.dumps(_says(way), ensure_ascii=False) for way in ways)
-            taken, other = _parted(mine, theirs)
-            yield one.page.finding(
+        if (ways := other_result(one)) is not None:
+            mine, theirs = (json.dumps(_says(path), ensure_ascii=False) for path in ways)
+            taken, other = _excerpts(mine, theirs)
+            yield one.file.finding(
                 "two-ways",
                 "this damage can be repaired in two ways that cost the same, with another result",
                 ways[0].span,

@@ -14,10 +14,10 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 from tools.shared.text import listed
 
-from .counterexamples import GO_ON, Meeting, Pair, Read, Search
-from .derivations import Place, Words
-from .findings import Finding, Page
-from .lalr import Clash, Item, LrMachine, machine_of
+from .counterexamples import SHIFT, Counterexample, CounterexampleSearch, Read, ReadingPair
+from .derivations import RuleText, SourcePlace
+from .findings import CheckedFile, Finding
+from .lalr import Item, LalrAutomaton, TableConflict, lalr_automaton
 
 #: At most so many conflicts are told of; the others mostly go with them.
 MOST = 5
@@ -26,40 +26,47 @@ MOST = 5
 class Conflict(NamedTuple):
     """A clash and what was found of it; `terminals` are all those that lead to the same clash."""
 
-    clash: Clash
+    site: TableConflict
     terminals: tuple[str, ...]
-    meeting: Meeting
-    pair: Pair | None
+    counterexample: Counterexample
+    pair: ReadingPair | None
 
 
-def conflicts(rules: list[Any], start: str, texts: Mapping[str, str]) -> tuple[LrMachine, list[Conflict]]:
+def conflicts(rules: list[Any], start: str, texts: Mapping[str, str]) -> tuple[LalrAutomaton, list[Conflict]]:
     """The parser of Lark's rules from a start rule, and its conflicts, the one with the shortest text first.
 
     `texts` holds a text for each terminal.
     """
-    machine = machine_of(rules, start)
-    grouped: dict[tuple[Any, ...], list[Clash]] = {}
-    for clash in machine.clashes:
-        grouped.setdefault(_kind(clash), []).append(clash)
+    automaton = lalr_automaton(rules, start)
+    grouped: dict[tuple[Any, ...], list[TableConflict]] = {}
+    for site in automaton.table_conflicts:
+        grouped.setdefault(_kind(site), []).append(site)
     if not grouped:
-        return machine, []
-    search = Search(machine, 0, {name: len(text) for name, text in texts.items()})
-    met = search.meetings(machine.clashes)
+        return automaton, []
+    search = CounterexampleSearch(automaton, 0, {name: len(text) for name, text in texts.items()})
+    met = search.counterexamples(automaton.table_conflicts)
     found: list[Conflict] = []
-    for clashes in grouped.values():
-        best = min(clashes, key=lambda clash: _order(met[clash]))
-        found.append(Conflict(best, tuple([c.terminal for c in clashes]), met[best], None))
-    found.sort(key=lambda conflict: _order(conflict.meeting))
-    return machine, [c._replace(pair=search.pair(c.meeting)) for c in found[:MOST]] + found[MOST:]
+    for sites in grouped.values():
+        best = min(sites, key=lambda site: _order(met[site]))
+        found.append(Conflict(best, tuple([c.terminal for c in sites]), met[best], None))
+    found.sort(key=lambda conflict: _order(conflict.counterexample))
+    return automaton, [c._replace(pair=search.pair(c.counterexample)) for c in found[:MOST]] + found[MOST:]
 
 
-def _kind(clash: Clash) -> tuple[Any, ...]:
+def _kind(site: TableConflict) -> tuple[Any, ...]:
     """What the clashes of one conflict have in common."""
-    return tuple([item for item in clash.shifts if item.read]), bool(clash.shifts), clash.ends, clash.state
+    return (
+        tuple([item for item in site.shifts if item.read]),
+        bool(site.shifts),
+        site.ends,
+        site.state,
+    )
 
 
-def _order(meeting: Meeting) -> tuple[bool, int]:
-    return not meeting.is_real, min([len(way.reads) for row in meeting.ways for way in row], default=1000)
+def _order(counterexample: Counterexample) -> tuple[bool, int]:
+    return not counterexample.is_confirmed, min(
+        [len(path.reads) for row in counterexample.paths for path in row], default=1000
+    )
 
 
 def conflict_findings(
@@ -68,38 +75,38 @@ def conflict_findings(
     """All conflicts of a grammar, from each of its start rules, as findings in the files of their rules."""
     found: dict[str, Finding] = {}
     for start in starts:
-        machine, all_of_them = conflicts(rules, start, texts)
-        words = Words(source, machine, texts)
+        automaton, all_of_them = conflicts(rules, start, texts)
+        words = RuleText(source, automaton, texts)
         for conflict in all_of_them[:MOST]:
-            finding = _Telling(words, machine, conflict, source).finding(checkout, start, len(all_of_them))
+            finding = _ConflictReport(words, automaton, conflict, source).finding(checkout, start, len(all_of_them))
             found.setdefault(finding.diagnostic.message, finding)
     return list(found.values())
 
 
-class _Telling:
+class _ConflictReport:
     """Tells a conflict to the author of the grammar."""
 
-    def __init__(self, words: Words, machine: LrMachine, conflict: Conflict, source: Source) -> None:
-        self._words, self._machine, self._conflict, self._source = words, machine, conflict, source
-        first, second = self._two()
+    def __init__(self, words: RuleText, automaton: LalrAutomaton, conflict: Conflict, source: Source) -> None:
+        self._rule_text, self._automaton, self._conflict, self._source = words, automaton, conflict, source
+        first, second = self._two_actions()
         #: the actions and what was read by each, an end before what goes on
-        self._actions = (second[0], first[0]) if first[0] == GO_ON else (first[0], second[0])
-        self._reads = (second[1], first[1]) if first[0] == GO_ON else (first[1], second[1])
+        self._actions = (second[0], first[0]) if first[0] == SHIFT else (first[0], second[0])
+        self._reads = (second[1], first[1]) if first[0] == SHIFT else (first[1], second[1])
 
-    def _two(self) -> tuple[tuple[int, tuple[Read, ...]], tuple[int, tuple[Read, ...]]]:
+    def _two_actions(self) -> tuple[tuple[int, tuple[Read, ...]], tuple[int, tuple[Read, ...]]]:
         """The two actions that are told of, with all that was read by each."""
-        pair, clash = self._conflict.pair, self._conflict.clash
+        pair, site = self._conflict.pair, self._conflict.site
         if pair is not None:
             return (pair.first.action, pair.first.reads), (pair.second.action, pair.second.reads)
-        actions = (*([GO_ON] if clash.shifts else []), *clash.ends)
+        actions = (*([SHIFT] if site.shifts else []), *site.ends)
         return (actions[0], ()), (actions[1], ())
 
     def finding(self, checkout: Checkout, start: str, number: int) -> Finding:
         """The conflict as a finding; `number` is how many of them there are from a start rule."""
         at, label = self._spot()
         helps = [self._advice(), f"`python -m tools.check {self._source.path.stem} --explain` prints both derivations"]
-        page = Page(checkout.shown(at.source.path), at.source.text)
-        return page.finding(
+        file = CheckedFile.of_source(checkout, at.source)
+        return file.finding(
             "grammar-conflict",
             self._message(),
             at.span,
@@ -123,48 +130,50 @@ class _Telling:
         else:
             both = f"{one[0]} can {one[1]} or {two[0]} {two[1]}"
             both = f"{one[0]} and {two[0]} can both {one[1]}" if one[1] == two[1] else both
-        return f"{both} where {self._words.next_terminal(self._conflict.clash.terminal)}"
+        return f"{both} where {self._rule_text.next_terminal(self._conflict.site.terminal)}"
 
     def _subject(self, action: int) -> tuple[str, str]:
         """Who does what by an action."""
-        if action == GO_ON:
-            item = self._moving()
+        if action == SHIFT:
+            item = self._shifted_item()
             rule = self._name(item.production)
             return rule, "go on" if item.read else "begin"
-        return self._name(action), "end" if self._machine.productions[action].symbols else "be empty"
+        return self._name(action), "end" if self._automaton.productions[action].symbols else "be empty"
 
     def _name(self, number: int) -> str:
-        owner = f"`{self._words.owner(number)}`"
-        return f"the repetition in {owner}" if self._machine.productions[number].is_repetition else owner
+        owner = f"`{self._rule_text.owner(number)}`"
+        return f"the repetition in {owner}" if self._automaton.productions[number].is_repetition else owner
 
-    def _moving(self) -> Item:
+    def _shifted_item(self) -> Item:
         """The item that goes on: one of which a part was read, where there is one."""
-        shifts = self._conflict.clash.shifts
+        shifts = self._conflict.site.shifts
         return max(
-            shifts, key=lambda item: (item.read > 0, not self._machine.productions[item.production].is_repetition)
+            shifts, key=lambda item: (item.read > 0, not self._automaton.productions[item.production].is_repetition)
         )
 
     def _item(self, action: int) -> Item:
-        return self._moving() if action == GO_ON else Item(action, len(self._machine.productions[action].symbols))
+        return (
+            self._shifted_item() if action == SHIFT else Item(action, len(self._automaton.productions[action].symbols))
+        )
 
-    def _spot(self) -> tuple[Place, str]:
+    def _spot(self) -> tuple[SourcePlace, str]:
         """Where the conflict is shown, and what is there."""
-        for action in sorted(self._actions, key=lambda action: action != GO_ON):
-            place = self._words.place(self._item(action))
+        for action in sorted(self._actions, key=lambda action: action != SHIFT):
+            place = self._rule_text.place(self._item(action))
             if place is not None:
                 subject, verb = self._subject(action)
                 return place, f"{subject} {_THIRD[verb]} here"
-        return Place(self._source, self._source.find("start") or (0, 0)), ""
+        return SourcePlace(self._source, self._source.find("start") or (0, 0)), ""
 
     def _shows(self) -> str:
         """The shortest text that shows the conflict."""
-        pair, meeting = self._conflict.pair, self._conflict.meeting
+        pair, counterexample = self._conflict.pair, self._conflict.counterexample
         if pair is None:
             return "no short text leads there"
-        texts = [self._words.text(reads) for reads in self._reads]
-        if not meeting.is_real:
+        texts = [self._rule_text.text(reads) for reads in self._reads]
+        if not counterexample.is_confirmed:
             return f"no text shows it: `{texts[0]}` and `{texts[1]}` are read in one way each, but end up in one state"
-        upto = self._words.text(meeting.ways[0][0].reads)
+        upto = self._rule_text.text(counterexample.paths[0][0].reads)
         shortest = f"shortest text that shows it: `{upto}`" if upto else "shortest text that shows it: no text at all"
         if not pair.is_same:
             return f"{shortest}; what tells is behind it: `{texts[0]}` or `{texts[1]}`"
@@ -175,19 +184,19 @@ class _Telling:
         return f"either {self._reading(first)}, or {self._reading(second)}"
 
     def _reading(self, action: int) -> str:
-        place = self._words.place(self._item(action))
+        place = self._rule_text.place(self._item(action))
         where = ""
         if place is not None:
             other = "" if place.source.path == self._source.path else f"{place.source.path.name}, "
             where = f" ({other}line {place.line})"
-        return f"`{self._words.item(self._item(action))}`{where}"
+        return f"`{self._rule_text.item(self._item(action))}`{where}"
 
     def _advice(self) -> str:
-        pair, meeting = self._conflict.pair, self._conflict.meeting
+        pair, counterexample = self._conflict.pair, self._conflict.counterexample
         if pair is not None and pair.is_same:
             return "two ways to read one text are one too many: take one of them out, or give them different markers"
-        if pair is not None and not meeting.is_real:
-            names = sorted({self._words.owner(a) for a in self._actions if a != GO_ON})
+        if pair is not None and not counterexample.is_confirmed:
+            names = sorted({self._rule_text.owner(a) for a in self._actions if a != SHIFT})
             return f"write a rule of its own for each place where {listed(names, 'or')} stands, or one rule for both"
         return "write what both readings begin with once, and let them part behind it"
 
@@ -198,8 +207,8 @@ class _Telling:
         lines: list[str] = []
         for number, (action, reads) in enumerate(zip(self._actions, self._reads, strict=True), 1):
             subject, verb = self._subject(action)
-            lines.append(f"reading {number}, {subject} {_THIRD[verb]}: {visible(self._words.text(reads))}")
-            for node in self._words.derivation(reads):
+            lines.append(f"reading {number}, {subject} {_THIRD[verb]}: {visible(self._rule_text.text(reads))}")
+            for node in self._rule_text.derivation(reads):
                 lines += node.lines()
         return "\n".join(lines)
 

@@ -15,13 +15,13 @@ from typing import Generic, NamedTuple, TypeVar
 
 from outspoken.grammar.tables import END
 
-from .lalr import Clash, LrMachine, Stack, Step
+from .lalr import LalrAutomaton, Stack, Step, TableConflict
 
 #: So many stacks, and pairs of stacks, are looked at.
 _MOST_STACKS, _MOST_PAIRS = 4000, 3000
 
 #: The action of a clash that reads the terminal. The other actions are the productions that end.
-GO_ON = -1
+SHIFT = -1
 
 _Place = TypeVar("_Place", bound=Hashable)
 
@@ -33,7 +33,7 @@ class Read(NamedTuple):
     ended: tuple[int, ...]
 
 
-class Way(NamedTuple):
+class ParsePath(NamedTuple):
     """A way through a clash by one of its actions: all that was read up to the terminal, and the stack after it."""
 
     action: int
@@ -41,31 +41,31 @@ class Way(NamedTuple):
     stack: Stack
 
 
-class Meeting(NamedTuple):
+class Counterexample(NamedTuple):
     """What a clash can do behind the shortest text that leads to it.
 
     `ways` are those by the actions that can go on; of one action there may be several, in one row. Where `is_real` is
     false, no text was found behind which two actions can go on; then each row comes from a text of its own.
     """
 
-    clash: Clash
-    ways: tuple[tuple[Way, ...], ...]
-    is_real: bool
+    site: TableConflict
+    paths: tuple[tuple[ParsePath, ...], ...]
+    is_confirmed: bool
 
 
-class Pair(NamedTuple):
+class ReadingPair(NamedTuple):
     """Two readings to the end of the text; `is_same` says that it is the same text.
 
     An end that was not found within the bound is open.
     """
 
-    first: Way
-    second: Way
+    first: ParsePath
+    second: ParsePath
     is_same: bool
 
 
 #: What leads on from a place: the terminal, how each of the readings reads it, and the place behind it.
-_Onward = Callable[[_Place], Iterable[tuple[str, tuple[Read, ...], _Place]]]
+_Successors = Callable[[_Place], Iterable[tuple[str, tuple[Read, ...], _Place]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,115 +86,115 @@ class _Visit(Generic[_Place]):
         return visit.place, rows[::-1]
 
 
-class Search:
+class CounterexampleSearch:
     """Searches in one parser. `costs` says how long the text of each terminal is."""
 
-    def __init__(self, machine: LrMachine, start: int, costs: Mapping[str, int]) -> None:
-        self._machine, self._start = machine, (start,)
-        self._costs = {name: costs.get(name, 1) + 1 for name in {*machine.terminals, END}}
+    def __init__(self, automaton: LalrAutomaton, start: int, costs: Mapping[str, int]) -> None:
+        self._automaton, self._start = automaton, (start,)
+        self._costs = {name: costs.get(name, 1) + 1 for name in {*automaton.terminals, END}}
 
-    def meetings(self, clashes: Iterable[Clash]) -> dict[Clash, Meeting]:
+    def counterexamples(self, sites: Iterable[TableConflict]) -> dict[TableConflict, Counterexample]:
         """The first meeting of each clash; those that are not met within the bound are left out."""
-        waiting = {(clash.state, clash.terminal): clash for clash in clashes}
-        found: dict[Clash, Meeting] = {}
-        alone: dict[Clash, dict[int, tuple[Way, ...]]] = {}
-        for visit in self._walk([self._start], self._onward, _MOST_STACKS):
-            for clash, rows in self._met(visit, waiting):
+        waiting = {(site.state, site.terminal): site for site in sites}
+        found: dict[TableConflict, Counterexample] = {}
+        alone: dict[TableConflict, dict[int, tuple[ParsePath, ...]]] = {}
+        for visit in self._walk([self._start], self._successors, _MOST_STACKS):
+            for site, rows in self._met(visit, waiting):
                 for row in rows:
-                    alone.setdefault(clash, {}).setdefault(row[0].action, row)
+                    alone.setdefault(site, {}).setdefault(row[0].action, row)
                 if len(rows) > 1:
-                    found[clash] = Meeting(clash, tuple(rows), True)
-                    waiting.pop((clash.state, clash.terminal), None)
+                    found[site] = Counterexample(site, tuple(rows), True)
+                    waiting.pop((site.state, site.terminal), None)
             if not waiting:
                 break
-        for clash in waiting.values():
-            found[clash] = Meeting(clash, tuple(alone.get(clash, {}).values()), False)
+        for site in waiting.values():
+            found[site] = Counterexample(site, tuple(alone.get(site, {}).values()), False)
         return found
 
     def _met(
-        self, visit: _Visit[Stack], waiting: Mapping[tuple[int, str], Clash]
-    ) -> Iterator[tuple[Clash, list[tuple[Way, ...]]]]:
+        self, visit: _Visit[Stack], waiting: Mapping[tuple[int, str], TableConflict]
+    ) -> Iterator[tuple[TableConflict, list[tuple[ParsePath, ...]]]]:
         """The clashes that a stack leads to, with the ways through them."""
-        for terminal in self._machine.expected(visit.place) if visit.place else ():
-            for ended, reached in self._machine.closures(visit.place, terminal):
-                clash = waiting.get((reached[-1], terminal))
-                if clash is not None:
+        for terminal in self._automaton.expected(visit.place) if visit.place else ():
+            for ended, reached in self._automaton.closures(visit.place, terminal):
+                site = waiting.get((reached[-1], terminal))
+                if site is not None:
                     reads = tuple([row[0] for row in visit.trail()[1]])
-                    yield clash, self._rows(clash, reached, reads, ended)
+                    yield site, self._rows(site, reached, reads, ended)
 
-    def _onward(self, stack: Stack) -> Iterator[tuple[str, tuple[Read, ...], Stack]]:
+    def _successors(self, stack: Stack) -> Iterator[tuple[str, tuple[Read, ...], Stack]]:
         """All ways to read on from a stack; from the end of the text there is none."""
-        for terminal in self._machine.expected(stack) if stack else ():
-            for step in self._machine.steps(stack, terminal):
+        for terminal in self._automaton.expected(stack) if stack else ():
+            for step in self._automaton.steps(stack, terminal):
                 yield terminal, (Read(terminal, step.ended),), step.stack
 
     def _rows(
-        self, clash: Clash, stack: Stack, reads: tuple[Read, ...], ended: tuple[int, ...]
-    ) -> list[tuple[Way, ...]]:
+        self, site: TableConflict, stack: Stack, reads: tuple[Read, ...], ended: tuple[int, ...]
+    ) -> list[tuple[ParsePath, ...]]:
         """For each action that can go on from a stack at the clash, the ways to read the terminal by it."""
-        machine, terminal = self._machine, clash.terminal
-        rows: list[tuple[Way, ...]] = []
-        for action in (*([GO_ON] if clash.shifts else []), *clash.ends):
+        automaton, terminal = self._automaton, site.terminal
+        rows: list[tuple[ParsePath, ...]] = []
+        for action in (*([SHIFT] if site.shifts else []), *site.ends):
             steps: list[Step] = []
-            if action == GO_ON:
-                target = machine.shifts[stack[-1]][terminal]
+            if action == SHIFT:
+                target = automaton.shifts[stack[-1]][terminal]
                 steps = [Step((), (*stack, target))]
             else:
-                after = machine.reduced(stack, action)
+                after = automaton.reduced(stack, action)
                 if after is not None:
-                    steps = [s._replace(ended=(action, *s.ended)) for s in machine.steps(after, terminal)]
+                    steps = [s._replace(ended=(action, *s.ended)) for s in automaton.steps(after, terminal)]
             if steps:
-                row = [Way(action, (*reads, Read(terminal, (*ended, *s.ended))), s.stack) for s in steps]
+                row = [ParsePath(action, (*reads, Read(terminal, (*ended, *s.ended))), s.stack) for s in steps]
                 rows.append(tuple(row))
         return rows
 
-    def pair(self, meeting: Meeting) -> Pair | None:
+    def pair(self, counterexample: Counterexample) -> ReadingPair | None:
         """Two readings of a meeting to their ends: of one text where there is one, else each of its shortest text."""
-        if len(meeting.ways) < 2:
+        if len(counterexample.paths) < 2:
             return None
-        if meeting.is_real:
-            common = self._common(meeting)
+        if counterexample.is_confirmed:
+            common = self._common(counterexample)
             if common is not None:
                 return common
-        first, second = meeting.ways[0][0], meeting.ways[1][0]
-        return Pair(self.completed(first), self.completed(second), False)
+        first, second = counterexample.paths[0][0], counterexample.paths[1][0]
+        return ReadingPair(self.completed(first), self.completed(second), False)
 
-    def completed(self, way: Way) -> Way:
+    def completed(self, path: ParsePath) -> ParsePath:
         """A way with the shortest rest of a text, if one is found."""
-        for visit in self._walk([way.stack], self._onward, _MOST_STACKS):
+        for visit in self._walk([path.stack], self._successors, _MOST_STACKS):
             if not visit.place:
-                return Way(way.action, (*way.reads, *[row[0] for row in visit.trail()[1]]), ())
-        return way
+                return ParsePath(path.action, (*path.reads, *[row[0] for row in visit.trail()[1]]), ())
+        return path
 
-    def _common(self, meeting: Meeting) -> Pair | None:
+    def _common(self, counterexample: Counterexample) -> ReadingPair | None:
         """The shortest text that both actions read to the end."""
-        machine = self._machine
-        starts: dict[tuple[Stack, Stack], tuple[Way, Way]] = {}
-        for i, row in enumerate(meeting.ways):
-            for other in meeting.ways[i + 1 :]:
+        automaton = self._automaton
+        starts: dict[tuple[Stack, Stack], tuple[ParsePath, ParsePath]] = {}
+        for i, row in enumerate(counterexample.paths):
+            for other in counterexample.paths[i + 1 :]:
                 for one, two in ((a, b) for a in row for b in other):
                     starts.setdefault((one.stack, two.stack), (one, two))
 
-        def onward(pair: tuple[Stack, Stack]) -> Iterator[tuple[str, tuple[Read, ...], tuple[Stack, Stack]]]:
+        def successors(pair: tuple[Stack, Stack]) -> Iterator[tuple[str, tuple[Read, ...], tuple[Stack, Stack]]]:
             one, two = pair
-            both = sorted({*machine.expected(one)} & {*machine.expected(two)}) if one and two else ()
+            both = sorted({*automaton.expected(one)} & {*automaton.expected(two)}) if one and two else ()
             for terminal in both:
-                for a in machine.steps(one, terminal):
-                    for b in [a] if one == two else machine.steps(two, terminal):
+                for a in automaton.steps(one, terminal):
+                    for b in [a] if one == two else automaton.steps(two, terminal):
                         yield terminal, (Read(terminal, a.ended), Read(terminal, b.ended)), (a.stack, b.stack)
 
-        for visit in self._walk(list(starts), onward, _MOST_PAIRS):
+        for visit in self._walk(list(starts), successors, _MOST_PAIRS):
             if visit.place == ((), ()):
                 start, rows = visit.trail()
                 one, two = starts[start]
-                return Pair(
-                    Way(one.action, (*one.reads, *[row[0] for row in rows]), ()),
-                    Way(two.action, (*two.reads, *[row[1] for row in rows]), ()),
+                return ReadingPair(
+                    ParsePath(one.action, (*one.reads, *[row[0] for row in rows]), ()),
+                    ParsePath(two.action, (*two.reads, *[row[1] for row in rows]), ()),
                     True,
                 )
         return None
 
-    def _walk(self, starts: list[_Place], onward: _Onward[_Place], most: int) -> Iterator[_Visit[_Place]]:
+    def _walk(self, starts: list[_Place], successors: _Successors[_Place], most: int) -> Iterator[_Visit[_Place]]:
         """Dijkstra's algorithm: places in the order of the length of the text that leads to them."""
         tie = count()
         queue = [(0, next(tie), _Visit(start)) for start in starts]
@@ -205,6 +205,6 @@ class Search:
                 continue
             seen.add(visit.place)
             yield visit
-            for terminal, read, target in onward(visit.place):
+            for terminal, read, target in successors(visit.place):
                 if target not in seen:
                     heapq.heappush(queue, (cost + self._costs[terminal], next(tie), _Visit(target, read, visit)))

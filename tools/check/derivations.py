@@ -12,7 +12,7 @@ from outspoken.grammar.vocabulary import short
 from tools.shared.grammar_source import QUOTED, Definition, Source
 
 from .counterexamples import Read
-from .lalr import Item, LrMachine, Production
+from .lalr import Item, LalrAutomaton, Production
 
 #: Of a repetition, and of a rule, at most so many parts are shown.
 _MOST_ALTERNATIVES, _MOST_SYMBOLS = 3, 7
@@ -41,7 +41,7 @@ def _quoted(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """A span in a grammar file."""
 
     source: Source
@@ -53,17 +53,17 @@ class Place:
         return self.source.text.count("\n", 0, self.span[0]) + 1
 
 
-class Words:
+class RuleText:
     """Speaks of the productions of a parser, whose grammar is `source`. `texts` are the texts of the terminals."""
 
-    def __init__(self, source: Source, machine: LrMachine, texts: Mapping[str, str]) -> None:
-        self._source, self._machine, self._texts = source, machine, texts
+    def __init__(self, source: Source, automaton: LalrAutomaton, texts: Mapping[str, str]) -> None:
+        self._source, self._automaton, self._texts = source, automaton, texts
 
     @cached_property
     def _repetitions(self) -> dict[str, list[Production]]:
         """What is repeated, by the name that Lark gave to the repetition."""
         found: dict[str, list[Production]] = {}
-        for production in self._machine.productions:
+        for production in self._automaton.productions:
             if production.is_repetition and production.name not in production.symbols:
                 found.setdefault(production.name, []).append(production)
         return found
@@ -79,7 +79,7 @@ class Words:
 
     def item(self, item: Item) -> str:
         """A production with a dot where the reader stands in it."""
-        production = self._machine.productions[item.production]
+        production = self._automaton.productions[item.production]
         symbols = [self.symbol(name) for name in production.symbols]
         before, after = symbols[: item.read], symbols[item.read :]
         before = ["...", *before[-_MOST_SYMBOLS:]] if len(before) > _MOST_SYMBOLS + 1 else before
@@ -88,7 +88,7 @@ class Words:
 
     def owner(self, number: int) -> str:
         """The rule in which a production was written."""
-        return short(self._machine.productions[number].owner)
+        return short(self._automaton.productions[number].owner)
 
     def next_terminal(self, name: str) -> str:
         """A terminal as what comes next."""
@@ -98,26 +98,26 @@ class Words:
         """The text of terminals that were read."""
         return "".join([self._texts.get(read.terminal, "") for read in reads])
 
-    def place(self, item: Item) -> Place | None:
+    def place(self, item: Item) -> SourcePlace | None:
         """Where an item stands: its next symbol, or all of it where it is at its end."""
-        production = self._machine.productions[item.production]
+        production = self._automaton.productions[item.production]
         found = self._source.resolve(production.owner)
         if found is None:
             return None
         source, definition = found
         spans = _aligned(source, definition, production, set(self._repetitions))
         if item.read < len(production.symbols) and spans.get(item.read):
-            return Place(source, spans[item.read])
+            return SourcePlace(source, spans[item.read])
         if spans:
-            return Place(source, (min(spans.values())[0], max(spans.values())[1]))
-        return Place(source, source.find(short(definition.name), *definition.span) or definition.span)
+            return SourcePlace(source, (min(spans.values())[0], max(spans.values())[1]))
+        return SourcePlace(source, source.find(short(definition.name), *definition.span) or definition.span)
 
     def derivation(self, reads: tuple[Read, ...]) -> list[Node]:
         """What was built of a text: one tree where it was read to its end, else what stood side by side."""
         made: list[Node] = []
         for read in reads:
             for number in read.ended:
-                production = self._machine.productions[number]
+                production = self._automaton.productions[number]
                 size = len(production.symbols)
                 parts = tuple(made[len(made) - size :]) if size else ()
                 del made[len(made) - size :]
@@ -137,7 +137,7 @@ def _aligned(
     what has to stand there, and then the shortest.
     """
     wanted = [(i, short(name)) for i, name in enumerate(production.symbols) if name not in repetitions]
-    words = _words(source, definition)
+    words = _rule_text(source, definition)
     best: tuple[Any, dict[int, tuple[int, int]]] | None = None
     for first, word in enumerate(words):
         found: dict[int, _Word] = {}
@@ -169,7 +169,7 @@ class _Word(NamedTuple):
     optional: bool
 
 
-def _words(source: Source, definition: Definition) -> list[_Word]:
+def _rule_text(source: Source, definition: Definition) -> list[_Word]:
     found: list[_Word] = []
     at = definition.span[1] - len(definition.body)
     depth = alternative = 0

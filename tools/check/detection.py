@@ -17,15 +17,15 @@ from tools.shared.grammar_source import Source
 from tools.shared.text import listed
 
 from .corpus import Read
-from .findings import Finding, Page, Span
+from .findings import CheckedFile, Finding, Span
 
 #: The segments that make something happen.
-_DEEDS = frozenset({"tool_call", "action", "payload"})
+_EFFECTS = frozenset({"tool_call", "action", "payload"})
 _LEFT_OUT = {"span", "repairs"}
 _INDENT = re.compile(r"//[ ]{0,3}")
 
 
-def check_example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
+def check_example(header: Header, source: Source, file: CheckedFile) -> Iterator[Finding]:
     """Is the header's example read, as more than text?"""
     if not header.example:
         return
@@ -35,15 +35,15 @@ def check_example(header: Header, source: Source, page: Page) -> Iterator[Findin
         place = example_span(source, header.example, first.span)
         helps = ["an example is sound: mend it, or the grammar"]
         message = f"the example has a diagnostic: {first.message}"
-        yield page.finding("bad-example", message, place, label=first.label, notes=first.notes[:1], helps=helps)
+        yield file.finding("bad-example", message, place, label=first.label, notes=first.notes[:1], helps=helps)
     elif reply.status != "ok":
         place = example_span(source, header.example, (0, len(header.example)))
         helps = ["an example is sound: mend it, or the grammar"]
-        yield page.finding("bad-example", f"the example is `{reply.status}`", place, helps=helps)
+        yield file.finding("bad-example", f"the example is `{reply.status}`", place, helps=helps)
     elif not {segment.kind for segment in reply.segments} - {"text"}:
         place = example_span(source, header.example, (0, len(header.example)))
         helps = ["show a call, or whatever the format is there for"]
-        yield page.finding("bad-example", "the example is read as nothing but text", place, helps=helps)
+        yield file.finding("bad-example", "the example is read as nothing but text", place, helps=helps)
 
 
 def example_span(source: Source, example: str, span: Span) -> Span:
@@ -72,38 +72,42 @@ def _in_lines(offset: int, example: str, starts: list[int]) -> int:
 # detection
 
 
-def check_detection(checkout: Checkout, header: Header, source: Source, page: Page, cases: list[Read]) -> list[Finding]:
+def check_detection(
+    checkout: Checkout, header: Header, source: Source, file: CheckedFile, cases: list[Read]
+) -> list[Finding]:
     """Which opening markers a format shares, and the texts in which detection reads something else."""
     name = source.path.stem
     try:
         shared = shared_openers(name)
         example = parse(header.example, name)
-        found = [*_compared(header, example, parse(header.example), page, source)]
+        found = [*_compared(header, example, parse(header.example), file, source)]
         for one in cases:
             if one.case.kind == "ok":
-                found += _compared(header, one.reply, one.case.parse(format="auto"), one.page, None)
+                found += _compared(header, one.reply, one.case.parse(format="auto"), one.file, None)
     except (GrammarError, OSError, RecursionError) as error:
         first = str(error).splitlines()[0]
         helps = ["run `python -m tools.check` without a name"]
         message = "detection is not checked, since another format cannot be read"
-        return [page.finding("no-detection", message, page.top, "note", notes=[first], helps=helps)]
+        return [file.finding("no-detection", message, file.top, "note", notes=[first], helps=helps)]
     if shared:
-        found.append(_sharing(checkout, shared, found, source, page))
+        found.append(_sharing(checkout, shared, found, source, file))
     return found
 
 
-def _compared(header: Header, named: Reply, detected: Reply, page: Page, source: Source | None) -> Iterator[Finding]:
+def _compared(
+    header: Header, named: Reply, detected: Reply, file: CheckedFile, source: Source | None
+) -> Iterator[Finding]:
     """Does detection find all that the format itself finds in a text, and no further calls?
 
     A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
     that write calls alike and mean other things by them, the header says which is named.
     """
     name = header.format
-    if detected.format in _kin(header) and any(s.kind == "action" for s in named.segments):
+    if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
     own, other = _said(named), _said(detected)
-    deeds = [segment for segment in named.segments if segment.kind in _DEEDS]
-    surplus = [s for s in detected.segments if s.kind in _DEEDS and _essence(s) not in own]
+    deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
+    surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s) not in own]
     if _is_within(own, other) and not surplus:
         return
     missing = next((s for s in named.segments if s.kind != "text" and _essence(s) not in other), None)
@@ -112,7 +116,7 @@ def _compared(header: Header, named: Reply, detected: Reply, page: Page, source:
     read_as = f"as `{detected.format}`" if detected.format else "as text"
     what = "found" if missing is None else "read as something else"
     if deeds:
-        yield page.finding(
+        yield file.finding(
             "not-told-apart",
             f"without its name, this text is not read as `{name}`",
             span,
@@ -121,7 +125,7 @@ def _compared(header: Header, named: Reply, detected: Reply, page: Page, source:
             helps=["let an opening marker show more of what follows: `(?=...)` with what no other format has there"],
         )
     else:
-        yield page.finding(
+        yield file.finding(
             "read-by-others",
             f'`format="auto"` reads this text {read_as}, where `{name}` reads only text',
             span,
@@ -131,7 +135,7 @@ def _compared(header: Header, named: Reply, detected: Reply, page: Page, source:
         )
 
 
-def _kin(header: Header) -> list[str]:
+def _ancestors(header: Header) -> list[str]:
     """The format that this one is said to be like, the one that that is like, and so on."""
     found: list[str] = []
     while header.like and header.like not in found:
@@ -188,20 +192,20 @@ def shared_openers(name: str) -> dict[str, list[str]]:
 
 
 def _sharing(
-    checkout: Checkout, shared: dict[str, list[str]], found: list[Finding], source: Source, page: Page
+    checkout: Checkout, shared: dict[str, list[str]], found: list[Finding], source: Source, file: CheckedFile
 ) -> Finding:
     """A note on shared opening markers, in the file that defines the first of them."""
-    clashes = [f for f in found if f.diagnostic.code == "not-told-apart"]
+    misread = [f for f in found if f.diagnostic.code == "not-told-apart"]
     first = next(iter(shared))
     home = source.resolve(first)
-    at = page.top
+    at = file.top
     if home is not None and home[0].path == source.path:
         at = source.find(first, *home[1].span) or home[1].span
     others = list(dict.fromkeys([name for names in shared.values() for name in names]))
     told = (
-        "they are told apart in all `ok` cases" if not clashes else f"they are not told apart in {len(clashes)} texts"
+        "they are told apart in all `ok` cases" if not misread else f"they are not told apart in {len(misread)} texts"
     )
-    return page.finding(
+    return file.finding(
         "shared-opener",
         f"{listed(shared)} {'opens' if len(shared) == 1 else 'open'} calls of {listed(others)}, too",
         at,

@@ -11,6 +11,7 @@ from outspoken import Diagnostic
 from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from tools.shared.checkout import Checkout
+from tools.shared.grammar_source import Source
 
 Span = tuple[int, int]
 
@@ -26,16 +27,21 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Page:
+class CheckedFile:
     """A file of the checkout in which something is found: its path as it is shown, and its text."""
 
     shown: str
     text: str
 
     @classmethod
-    def of(cls, checkout: Checkout, path: Path) -> Page:
+    def of(cls, checkout: Checkout, path: Path) -> CheckedFile:
         """Read a file; bytes that are no text are shown as such."""
         return cls(checkout.shown(path), path.read_bytes().decode("utf-8", "backslashreplace"))
+
+    @classmethod
+    def of_source(cls, checkout: Checkout, source: Source) -> CheckedFile:
+        """The file of a grammar's source."""
+        return cls(checkout.shown(source.path), source.text)
 
     def finding(
         self,

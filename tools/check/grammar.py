@@ -13,30 +13,30 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 
 from .conflicts import conflict_findings
-from .findings import Finding, Page
-from .lark_errors import Loaded, Refused, load, refusal, starts_of, syntax
+from .findings import CheckedFile, Finding
+from .lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
 from .rules import check_file, unused
 
 #: What the text of a file already says where Lark would refuse it.
 _SAID = frozenset({"defined-twice", "missing-import", "undefined", "bad-pattern"})
 
 
-def check_grammar(checkout: Checkout, source: Source, page: Page) -> list[Finding]:
+def check_grammar(checkout: Checkout, source: Source, file: CheckedFile) -> list[Finding]:
     """What is wrong with the rules and terminals of a grammar."""
-    found = [mistake for file in files(source) for mistake in syntax(file, Page(checkout.shown(file.path), file.text))]
+    found = [mistake for one in files(source) for mistake in syntax(one, CheckedFile.of_source(checkout, one))]
     if found:
         return found
-    found = check_file(checkout, source, page)
+    found = check_file(checkout, source, file)
     if any(finding.diagnostic.code in _SAID for finding in found):
         return found
-    found += unused(source, page)
+    found += unused(source, file)
     if source.definition(START) is None:
         return found
     loaded = load(source)
-    if isinstance(loaded, Refused):
-        return [*found, refusal(loaded, source, page)]
+    if isinstance(loaded, LoadError):
+        return [*found, load_error_finding(loaded, source, file)]
     found += _patterns(checkout, source, loaded)
-    found += _endless(source, page, loaded)
+    found += _endless(source, file, loaded)
     if any(finding.diagnostic.code == "endless-rule" for finding in found):
         return found
     return [*found, *conflict_findings(checkout, source, loaded.rules, starts_of(source), loaded.texts)]
@@ -65,12 +65,12 @@ def _patterns(checkout: Checkout, source: Source, loaded: Loaded) -> Iterator[Fi
             home = source.resolve(name)
             if home is None or not isinstance(error.__cause__, UnsafePatternError):
                 raise
-            file, known = home
-            if (str(file.path), known.name) in told:
+            defined_in, known = home
+            if (str(defined_in.path), known.name) in told:
                 continue
-            told.add((str(file.path), known.name))
+            told.add((str(defined_in.path), known.name))
             span = known.span[1] - len(known.body), known.span[1]
-            yield Page(checkout.shown(file.path), file.text).finding(
+            yield CheckedFile.of_source(checkout, defined_in).finding(
                 "unsafe-pattern",
                 f"`{short(name)}` cannot be read in a stream",
                 span,
@@ -79,7 +79,7 @@ def _patterns(checkout: Checkout, source: Source, loaded: Loaded) -> Iterator[Fi
             )
 
 
-def _endless(source: Source, page: Page, loaded: Loaded) -> Iterator[Finding]:
+def _endless(source: Source, file: CheckedFile, loaded: Loaded) -> Iterator[Finding]:
     """Rules that no text satisfies, since each of their alternatives has one of them in it."""
     ends: set[str] = set()
     size = -1
@@ -93,4 +93,4 @@ def _endless(source: Source, page: Page, loaded: Loaded) -> Iterator[Finding]:
         if home is not None:
             place = source.find(name, *home.span) or home.span
             helps = ["give it an alternative that ends"]
-            yield page.finding("endless-rule", f"`{name}` has no end: it always needs itself again", place, helps=helps)
+            yield file.finding("endless-rule", f"`{name}` has no end: it always needs itself again", place, helps=helps)

@@ -48,7 +48,7 @@ class Item(NamedTuple):
     read: int
 
 
-class Clash(NamedTuple):
+class TableConflict(NamedTuple):
     """A state in which the parser does not know what to do with a terminal.
 
     `shifts` are the items that go on with it, `ends` the productions that may end before it. There are two ways at
@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LrMachine:
+class LalrAutomaton:
     """All states of a parser: where each symbol leads to, and which productions may end before which terminal.
 
     `accepting` are the states in which the text may end.
@@ -86,17 +86,17 @@ class LrMachine:
     terminals: frozenset[str] = field(default_factory=frozenset[str])
 
     @cached_property
-    def clashes(self) -> list[Clash]:
+    def table_conflicts(self) -> list[TableConflict]:
         """All states and terminals with more than one way to go on, in the order of the states."""
-        found: list[Clash] = []
+        found: list[TableConflict] = []
         for state, ends in enumerate(self.ends):
             for terminal, productions in sorted(ends.items()):
-                shifts = self.going_on(state, terminal) if terminal in self.shifts[state] else ()
+                shifts = self.items_before(state, terminal) if terminal in self.shifts[state] else ()
                 if len(productions) + bool(shifts) > 1:
-                    found.append(Clash(state, terminal, shifts, productions))
+                    found.append(TableConflict(state, terminal, shifts, productions))
         return found
 
-    def going_on(self, state: int, symbol: str) -> tuple[Item, ...]:
+    def items_before(self, state: int, symbol: str) -> tuple[Item, ...]:
         """The items of a state that have a symbol next."""
         return tuple([item for item in self.items[state] if self.next_symbol(item) == symbol])
 
@@ -146,7 +146,7 @@ class LrMachine:
         return sorted(found | ({END} if state in self.accepting else set[str]()))
 
 
-def machine_of(rules: list[Any], start: str) -> LrMachine:
+def lalr_automaton(rules: list[Any], start: str) -> LalrAutomaton:
     """The parser of rules that Lark has made, from one of its start rules."""
     analysis: Any = LALR_Analyzer(ParserConf(rules, {}, [start]))
     analysis.compute_lr0_states()
@@ -157,7 +157,7 @@ def machine_of(rules: list[Any], start: str) -> LrMachine:
     root = analysis.lr0_start_states[start]
     states = _in_order(root)
     places = {id(state): i for i, state in enumerate(states)}
-    return LrMachine(
+    return LalrAutomaton(
         productions=tuple([_production(rule) for rule in rules]),
         shifts=tuple(
             [{str(symbol.name): places[id(target)] for symbol, target in s.transitions.items()} for s in states]

@@ -15,7 +15,7 @@ from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import short
 from tools.shared.grammar_source import Source
 
-from .findings import Finding, Page, Span
+from .findings import CheckedFile, Finding, Span
 from .terminal_examples import samples
 
 _LOADING: Any = load_grammar
@@ -34,7 +34,7 @@ class Loaded(NamedTuple):
     texts: Mapping[str, str]
 
 
-class Refused(NamedTuple):
+class LoadError(NamedTuple):
     """Why Lark refuses a grammar: its message, and the place if it knows that."""
 
     message: str
@@ -45,7 +45,7 @@ def starts_of(source: Source) -> list[str]:
     return [start for start in (START, BROKEN) if source.definition(start)]
 
 
-def load(source: Source) -> Loaded | Refused:
+def load(source: Source) -> Loaded | LoadError:
     """Load a grammar with Lark, without making its parser."""
     starts = starts_of(source)
     try:
@@ -58,9 +58,9 @@ def load(source: Source) -> Loaded | Refused:
             start=starts or [START],
         )
     except VisitError as error:
-        return Refused(str(error.orig_exc))
+        return LoadError(str(error.orig_exc))
     except (LarkError, OSError, RecursionError, AssertionError) as error:
-        return Refused(str(error))
+        return LoadError(str(error))
     canonical = spellings(lark)
     patterns = {
         str(t.name): (str(t.pattern.to_regexp()), canonical.get(str(t.name), (None, None))[0] or "")
@@ -81,16 +81,16 @@ _WORD = re.compile(r"\w+")
 _CLOSERS = {"_RPAR": "(", "_RBRA": "[", "_RBRACE": "{"}
 
 
-def syntax(source: Source, page: Page) -> list[Finding]:
+def syntax(source: Source, file: CheckedFile) -> list[Finding]:
     """The first mistake in a grammar's notation, if there is one."""
     try:
         _LOADING._get_parser().parse(source.text + "\n", "start")
     except UnexpectedInput as error:
-        return [_mistake(error, source, page)]
+        return [_mistake(error, source, file)]
     return []
 
 
-def _mistake(error: Any, source: Source, page: Page) -> Finding:
+def _mistake(error: Any, source: Source, file: CheckedFile) -> Finding:
     start = min(error.pos_in_stream or 0, len(source.text.rstrip()))
     token = getattr(error, "token", None)
     said = "" if token is None else str(token).strip()
@@ -100,10 +100,10 @@ def _mistake(error: Any, source: Source, page: Page) -> Finding:
     elif word is not None and word.start() < start < word.end():
         helps = ["rules are in small letters, terminals in capitals"]
         message = f"`{word[0]}` is neither in small letters nor in capitals"
-        return page.finding("mixed-case", message, word.span(), helps=helps)
+        return file.finding("mixed-case", message, word.span(), helps=helps)
     else:
         what, to_do = _misplaced(str(token.type), said, set(error.expected))
-    return page.finding("grammar-syntax", what, (start, start + max(len(said), 1)), helps=[to_do])
+    return file.finding("grammar-syntax", what, (start, start + max(len(said), 1)), helps=[to_do])
 
 
 def _misplaced(kind: str, said: str, expected: set[str]) -> tuple[str, str]:
@@ -126,7 +126,7 @@ def _misplaced(kind: str, said: str, expected: set[str]) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class _Refusal:
+class _KnownError:
     """Lark's message as a pattern; our code and message; which group is the name to show, and what to do."""
 
     pattern: str
@@ -136,106 +136,106 @@ class _Refusal:
     label: str = ""
 
 
-_REFUSALS = (
-    _Refusal(
+_KNOWN_ERRORS = (
+    _KnownError(
         r"Bad Range for (\S+) \((\d+)\.\.(\d+)",
         "bad-range",
         "something is repeated from {2} to {3} times",
         "the first number of a range is the smaller one",
     ),
-    _Refusal(
+    _KnownError(
         r"Conflicting flags for the same terminal: .*",
         "mixed-flags",
         "the parts of a terminal have different flags",
         "give all parts the same flags, or make them terminals of their own",
     ),
-    _Refusal(
+    _KnownError(
         r"Literal ended unexpectedly|unicode error|You cannot put newlines|You can only use newlines",
         "bad-literal",
         "a string or a regular expression cannot be read",
         "write a line break as `\\n` and a backslash as `\\\\`",
     ),
-    _Refusal(
+    _KnownError(
         r"Empty terminals are not allowed|Terminals cannot be empty \((?P<name>\S+)\)",
         "empty-terminal",
         "a terminal is empty",
         "a terminal reads one character at least; what may be missing is `NAME?` in a rule",
     ),
-    _Refusal(
+    _KnownError(
         r"Lexer does not allow zero-width terminals\. \((?P<name>\w+):",
         "empty-terminal",
         "`{name}` can match nothing at all",
         "a terminal reads one character at least; what may be missing is `NAME?` in a rule",
         "this can be empty",
     ),
-    _Refusal(
+    _KnownError(
         r"Cannot compile token (?P<name>\w+):",
         "bad-pattern",
         "`{name}` is no regular expression",
         "Python's `re` has to understand the pattern",
         "not understood",
     ),
-    _Refusal(
+    _KnownError(
         r"Aliasing not allowed in terminals",
         "alias-in-terminal",
         "a terminal gives a name to an alternative with `->`",
         "only the alternatives of rules have names",
     ),
-    _Refusal(
+    _KnownError(
         r"Rule (?P<name>\w+) is marked for expansion .*\(alias=(\w+)\)",
         "alias-of-structure",
         "`{name}` is only structure, so that its alternatives have no names",
         "take the `_` from the beginning of its name, or the `->` from its alternative",
     ),
-    _Refusal(
+    _KnownError(
         r"Rules defined twice:[\s*<]*(?P<name>\w+)",
         "same-alternative",
         "`{name}` has the same alternative twice",
         "take one of them out; `X?` and `X*` are also nothing at all",
     ),
-    _Refusal(
+    _KnownError(
         r"Rules aren't allowed inside terminals \((?:NonTerminal\(')?(?P<inner>\w+)(?:'\))? in (?P<name>\w+)\)",
         "rule-in-terminal",
         "the terminal `{name}` is made of the rule `{inner}`",
         "make `{name}` a rule, in small letters, or `{inner}` a terminal",
     ),
-    _Refusal(
+    _KnownError(
         r"Recursion in terminal '(?P<name>\w+)'",
         "endless-terminal",
         "the terminal `{name}` is made of itself",
         "what nests is a rule, or an island",
     ),
-    _Refusal(
+    _KnownError(
         r"Inlined rules \(_rule\) cannot use the \?rule modifier",
         "mark-of-structure",
         "a rule that is only structure is marked with `?`",
         "take the `?` out: a rule whose name begins with `_` is always left out",
     ),
-    _Refusal(
+    _KnownError(
         r"Names starting with double-underscore are reserved \(Error at (?P<name>\w+)\)",
         "bad-name",
         "`{name}` begins with two underscores",
         "one underscore says that a name is only structure, or a marker",
     ),
-    _Refusal(
+    _KnownError(
         r"Nothing was imported from grammar `(?P<file>\w+)`",
         "bad-import",
         "an import does not say what it imports from `{file}`",
         "name the rule or terminal, too: `%import .shared.text.TEXT`",
     ),
-    _Refusal(
+    _KnownError(
         r"No such file or directory: '(?P<file>[^']+)'",
         "missing-import",
         "there is no file `{file}` to import from",
         "a path begins with `.`, but for Lark's own `common`",
     ),
-    _Refusal(
+    _KnownError(
         r"[Tt]emplate",
         "bad-template",
         "a template is not used as it is defined",
         "write the rule out; the grammars here use no templates",
     ),
-    _Refusal(
+    _KnownError(
         r"maximum recursion depth",
         "endless-import",
         "the imports of this grammar have no end",
@@ -244,27 +244,27 @@ _REFUSALS = (
 )
 
 
-def refusal(refused: Refused, source: Source, page: Page) -> Finding:
+def load_error_finding(error: LoadError, source: Source, file: CheckedFile) -> Finding:
     """Why Lark refuses a grammar whose notation is sound."""
-    for known in _REFUSALS:
-        match = re.search(known.pattern, refused.message)
+    for known in _KNOWN_ERRORS:
+        match = re.search(known.pattern, error.message)
         if match is not None:
-            return _told(known, match, source, page)
-    plain = re.sub(r"__ANON_\d+|\$\w+|(?:NonTerminal|Terminal|Token)\((?:'\w+', )?'(\w+)'\)", r"\1", refused.message)
+            return _known_finding(known, match, source, file)
+    plain = re.sub(r"__ANON_\d+|\$\w+|(?:NonTerminal|Terminal|Token)\((?:'\w+', )?'(\w+)'\)", r"\1", error.message)
     first = plain.strip().splitlines()[0] if plain.strip() else ""
     notes = [f"the loader says: {first}"] if first else []
-    return page.finding("grammar-refused", "this grammar cannot be loaded", page.top, notes=notes, helps=[_HELP])
+    return file.finding("grammar-refused", "this grammar cannot be loaded", file.top, notes=notes, helps=[_HELP])
 
 
-def _told(known: _Refusal, match: re.Match[str], source: Source, page: Page) -> Finding:
+def _known_finding(known: _KnownError, match: re.Match[str], source: Source, file: CheckedFile) -> Finding:
     groups = {key: short(value) for key, value in match.groupdict().items() if value}
     name = groups.get("name", "")
     numbered = [match[0], *[group or "" for group in match.groups()]]
     words: dict[str, str] = {"inner": "", **groups, "name": name}
-    return page.finding(
+    return file.finding(
         known.code,
         known.message.format(*numbered, **words),
-        _place(known, match, name, source) or page.top,
+        _place(known, match, name, source) or file.top,
         label=known.label,
         helps=[known.help.format(*numbered, **words)],
     )
@@ -284,7 +284,7 @@ _TRACES = {
 }
 
 
-def _place(known: _Refusal, match: re.Match[str], name: str, source: Source) -> Span | None:
+def _place(known: _KnownError, match: re.Match[str], name: str, source: Source) -> Span | None:
     """The definition of the name that Lark speaks of, or where a mistake of this kind can be seen."""
     definition = source.definition(name) if name else None
     if definition is not None:

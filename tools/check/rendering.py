@@ -22,13 +22,13 @@ from tools.shared.text import common_length, listed
 
 from .corpus import Read, names_of
 from .detection import example_span
-from .findings import Finding, Page
+from .findings import CheckedFile, Finding
 
 _CALL = {"name": "get_weather", "arguments": {"city": "Paris"}}
 _RECORDED = re.compile(r"^# name: test_case\[(\w+)-(\w+)-(.+)\]$", re.MULTILINE)
 
 
-def check_writing(header: Header, source: Source, page: Page, cases: list[Read]) -> Iterator[Finding]:
+def check_writing(header: Header, source: Source, file: CheckedFile, cases: list[Read]) -> Iterator[Finding]:
     """Can calls be written, and the example and the cases? What is written is read back by `render` itself."""
     name = source.path.stem
     automaton = registry.automaton(name)
@@ -36,22 +36,22 @@ def check_writing(header: Header, source: Source, page: Page, cases: list[Read])
         try:
             render(_CALL, name)
         except RenderError as error:
-            yield _unwritten(automaton, str(error), source, page)
+            yield _unwritten(automaton, str(error), source, file)
             return
-    yield from _example(header, source, page)
+    yield from _example(header, source, file)
     yield from _cases(name, cases)
 
 
-def _unwritten(automaton: Automaton, message: str, source: Source, page: Page) -> Finding:
+def _unwritten(automaton: Automaton, message: str, source: Source, file: CheckedFile) -> Finding:
     """A format that cannot write a call; the markers without a spelling are the likely reason."""
     known = FREE_TEXT | EMBEDDED_VALUES | TOKENS
     mute = [t.short for t in automaton.tables.terminals.values() if not t.canonical and t.short not in known]
     own = next((d for d in source.definitions if d.name in mute), None)
     notes = [message, *([f"never written: {listed(mute)}"] if mute else [])]
-    return page.finding(
+    return file.finding(
         "writes-no-calls",
         f"`{source.path.stem}` can write no calls",
-        own.span if own else page.top,
+        own.span if own else file.top,
         "warning",
         label="this is only read" if own else "",
         notes=notes,
@@ -59,7 +59,7 @@ def _unwritten(automaton: Automaton, message: str, source: Source, page: Page) -
     )
 
 
-def _example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
+def _example(header: Header, source: Source, file: CheckedFile) -> Iterator[Finding]:
     example, reply = header.example, parse(header.example, source.path.stem)
     if not reply.segments or reply.diagnostics:
         return
@@ -69,13 +69,13 @@ def _example(header: Header, source: Source, page: Page) -> Iterator[Finding]:
         place = example_span(source, example, (0, len(example)))
         helps = ["give the markers a spelling, or show what the format can write"]
         message = "the example can be read, but not written"
-        yield page.finding("unwritten-example", message, place, "warning", notes=[str(error)], helps=helps)
+        yield file.finding("unwritten-example", message, place, "warning", notes=[str(error)], helps=helps)
         return
     if written != example:
         start = common_length(written, example)
         place = example_span(source, example, (start, start + 1))
         theirs = written[start : start + 40]
-        yield page.finding(
+        yield file.finding(
             "other-spelling",
             "the example is not spelled as the format writes it",
             place,
@@ -102,14 +102,14 @@ def _cases(name: str, cases: list[Read]) -> Iterator[Finding]:
     notes = [message, *([f"so it is with {names_of(others)}"] if others else [])]
     helps = ["a format need not write all that it reads; what its template writes, it should"]
     what = "this case can be read, but not written"
-    yield first.page.finding("unwritten-case", what, first.page.top, "note", notes=notes, helps=helps)
+    yield first.file.finding("unwritten-case", what, first.file.top, "note", notes=notes, helps=helps)
 
 
 # what is made from a grammar
 
 
 def check_current(
-    checkout: Checkout, source: Source, page: Page, cases: list[Read], tables: Tables
+    checkout: Checkout, source: Source, file: CheckedFile, cases: list[Read], tables: Tables
 ) -> Iterator[Finding]:
     """Are the compiled form and the snapshot there, and current?"""
     compiled = compiled_path(source.path)
@@ -117,7 +117,7 @@ def check_current(
         what = "is not current" if compiled.is_file() else "is missing"
         helps = ["run `python -m tools.compile`"]
         message = f"the compiled form of `{source.path.stem}` {what}"
-        yield page.finding("stale-compiled", message, page.top, "note", helps=helps)
+        yield file.finding("stale-compiled", message, file.top, "note", helps=helps)
     snapshot = checkout.snapshots / f"{source.path.stem}.ambr"
     wanted = {(one.case.kind, one.case.name) for one in cases}
     known = _recorded(snapshot)
@@ -129,7 +129,7 @@ def check_current(
     helps = [f"run `./tools/test -k {source.path.stem} --snapshot-update`, and read `{checkout.shown(snapshot)}`"]
     what = "does not fit the corpus" if snapshot.is_file() else "is missing"
     message = f"the snapshot of `{source.path.stem}` {what}"
-    yield page.finding("stale-snapshot", message, page.top, "note", notes=notes, helps=helps)
+    yield file.finding("stale-snapshot", message, file.top, "note", notes=notes, helps=helps)
 
 
 def _recorded(snapshot: Path) -> set[tuple[str, str]]:

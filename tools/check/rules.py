@@ -12,7 +12,7 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import QUOTED, Definition, Source
 from tools.shared.text import listed
 
-from .findings import Finding, Page
+from .findings import CheckedFile, Finding
 
 STARTS = frozenset({START, BROKEN})
 MOST_LINES = 70
@@ -25,17 +25,17 @@ _IGNORED = re.compile(rf"^%ignore[ \t]+({QUOTED.pattern})", re.MULTILINE)
 _UNBOUNDED = re.compile(r"[*+]|,\}")
 
 
-def check_file(checkout: Checkout, source: Source, page: Page) -> list[Finding]:
+def check_file(checkout: Checkout, source: Source, file: CheckedFile) -> list[Finding]:
     """What is wrong with a grammar file or a shared one, read as text."""
-    missing = [*_imports(checkout, source, page)]
+    missing = [*_imports(checkout, source, file)]
     found = [
-        *_lines(page),
-        *_duplicates(source, page),
-        *(missing or _undefined(checkout, source, page)),
-        *_names(source, page),
-        *_literals(source, page),
-        *_repetitions(source, page),
-        *_patterns(source, page),
+        *_lines(file),
+        *_duplicates(source, file),
+        *(missing or _undefined(checkout, source, file)),
+        *_names(source, file),
+        *_literals(source, file),
+        *_repetitions(source, file),
+        *_patterns(source, file),
     ]
     return sorted(found, key=lambda finding: finding.diagnostic.span)
 
@@ -43,23 +43,23 @@ def check_file(checkout: Checkout, source: Source, page: Page) -> list[Finding]:
 # the file
 
 
-def _lines(page: Page) -> Iterator[Finding]:
-    lines = page.text.splitlines()
+def _lines(file: CheckedFile) -> Iterator[Finding]:
+    lines = file.text.splitlines()
     if len(lines) > MOST_LINES:
         helps = ["move what other formats have, too, to `grammars/shared`, and import it"]
-        place = page.line(MOST_LINES + 1)
-        yield page.finding(
+        place = file.line(MOST_LINES + 1)
+        yield file.finding(
             "long-file", f"the file has {len(lines)} lines, {MOST_LINES} is the most", place, helps=helps
         )
     at = 0
-    for line in page.text.splitlines(keepends=True):
+    for line in file.text.splitlines(keepends=True):
         text = line.rstrip("\r\n")
         bare = text.rstrip()
         if "\t" in bare:
             tab = at + bare.index("\t")
-            yield page.finding("tab", "a line has a tab in it", (tab, tab + 1), helps=["write blanks, or `\\t`"])
+            yield file.finding("tab", "a line has a tab in it", (tab, tab + 1), helps=["write blanks, or `\\t`"])
         if bare != text:
-            yield page.finding(
+            yield file.finding(
                 "blank-end", "a line ends in blanks", (at + len(bare), at + len(text)), helps=["take them out"]
             )
         at += len(line)
@@ -68,25 +68,25 @@ def _lines(page: Page) -> Iterator[Finding]:
 # what is defined, imported and used
 
 
-def _duplicates(source: Source, page: Page) -> Iterator[Finding]:
+def _duplicates(source: Source, file: CheckedFile) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for definition in source.definitions:
-        name, line = definition.name, page.text.count("\n", 0, definition.span[0]) + 1
+        name, line = definition.name, file.text.count("\n", 0, definition.span[0]) + 1
         if name in first:
             place = source.find(name, *definition.span) or definition.span
             helps = ["take one of them out; alternatives of one rule are separated by `|`"]
             label = f"the first time is in line {first[name]}"
-            yield page.finding("defined-twice", f"`{name}` is defined twice", place, label=label, helps=helps)
+            yield file.finding("defined-twice", f"`{name}` is defined twice", place, label=label, helps=helps)
         first.setdefault(name, line)
     for imported in source.imports:
         if imported.known_as in first:
             helps = [f"take one of them out, or import it by another name: `-> MY_{imported.name.strip('_')}`"]
             label = f"it is defined in line {first[imported.known_as]}"
             message = f"`{imported.known_as}` is imported and defined"
-            yield page.finding("defined-twice", message, imported.span, label=label, helps=helps)
+            yield file.finding("defined-twice", message, imported.span, label=label, helps=helps)
 
 
-def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding]:
+def _imports(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[Finding]:
     for imported in source.imports:
         path = source.imported_file(imported)
         if path is None:
@@ -95,7 +95,7 @@ def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding
             near = get_close_matches(imported.module, [p.stem for p in path.parent.glob("*.lark")], 1)
             helps = [f"did you mean `{near[0]}`?" if near else "a path begins with `.` and ends in the imported name"]
             message = f"there is no file `{checkout.shown(path)}` to import from"
-            yield page.finding("missing-import", message, imported.span, helps=helps)
+            yield file.finding("missing-import", message, imported.span, helps=helps)
             continue
         shared = Source.of(path)
         known = [definition.name for definition in shared.definitions]
@@ -103,33 +103,33 @@ def _imports(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding
             near = get_close_matches(imported.name, known, 1)
             helps = [f"did you mean `{near[0]}`?" if near else f"it defines {listed(known)}"]
             message = f"`{checkout.shown(path)}` defines no `{imported.name}`"
-            yield page.finding("missing-import", message, imported.span, helps=helps)
+            yield file.finding("missing-import", message, imported.span, helps=helps)
 
 
-def _undefined(checkout: Checkout, source: Source, page: Page) -> Iterator[Finding]:
+def _undefined(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[Finding]:
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     told: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | told and not _is_parameter(name, definition, page):
+            if name not in known | told and not _is_parameter(name, definition, file):
                 told.add(name)
                 helps = [_where_from(checkout, source, name, known)]
-                yield page.finding("undefined", f"`{name}` is not defined", span, helps=helps)
+                yield file.finding("undefined", f"`{name}` is not defined", span, helps=helps)
     for override in source.overrides:
         if override.name not in known | told:
             place = source.find(override.name, *override.span) or override.span
             helps = [f"import it together with the rules that use it: `(tool_call, {override.name})`"]
-            yield page.finding("undefined", f"`{override.name}` is overridden, but not imported", place, helps=helps)
+            yield file.finding("undefined", f"`{override.name}` is overridden, but not imported", place, helps=helps)
     for name in source.ignored:
         if name not in known | told:
-            place = source.find(name, source.text.index("%ignore")) or page.top
+            place = source.find(name, source.text.index("%ignore")) or file.top
             helps = [f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"]
-            yield page.finding("undefined", f"`{name}` is ignored, but not defined", place, helps=helps)
+            yield file.finding("undefined", f"`{name}` is ignored, but not defined", place, helps=helps)
 
 
-def _is_parameter(name: str, definition: Definition, page: Page) -> bool:
+def _is_parameter(name: str, definition: Definition, file: CheckedFile) -> bool:
     """Is a name the parameter of a template?"""
-    head = page.text[definition.span[0] : definition.span[1] - len(definition.body)]
+    head = file.text[definition.span[0] : definition.span[1] - len(definition.body)]
     return name in re.findall(r"\w+", head.partition("{")[2])
 
 
@@ -145,11 +145,11 @@ def _where_from(checkout: Checkout, source: Source, name: str, known: set[str]) 
     return f"did you mean `{near[0]}`?" if near else "define it in this file, or import it"
 
 
-def unused(source: Source, page: Page, wanted: frozenset[str] = STARTS) -> list[Finding]:
+def unused(source: Source, file: CheckedFile, wanted: frozenset[str] = STARTS) -> list[Finding]:
     """What nothing leads to from the wanted rules, or from what is ignored."""
     if START in wanted and source.definition(START) is None:
         helps = [f"begin with `{START}: (TEXT | tool_call)*`"]
-        return [page.finding("no-start", f"the grammar has no rule `{START}`", page.top, helps=helps)]
+        return [file.finding("no-start", f"the grammar has no rule `{START}`", file.top, helps=helps)]
     reached = _reached(source, wanted)
     found: list[Finding] = []
     for definition in source.definitions:
@@ -157,12 +157,12 @@ def unused(source: Source, page: Page, wanted: frozenset[str] = STARTS) -> list[
             place = source.find(definition.name, *definition.span) or definition.span
             kind = "terminal" if definition.is_terminal else "rule"
             helps = [f"use it in a rule that `{START}` leads to, or take it out"]
-            found.append(page.finding("unused", f"nothing uses the {kind} `{definition.name}`", place, helps=helps))
+            found.append(file.finding("unused", f"nothing uses the {kind} `{definition.name}`", place, helps=helps))
     for imported in source.imports:
         if imported.known_as not in reached:
             helps = ["take it out of the import"]
             found.append(
-                page.finding("unused", f"`{imported.known_as}` is imported and not used", imported.span, helps=helps)
+                file.finding("unused", f"`{imported.known_as}` is imported and not used", imported.span, helps=helps)
             )
     return found
 
@@ -181,7 +181,7 @@ def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
 # names
 
 
-def _names(source: Source, page: Page) -> Iterator[Finding]:
+def _names(source: Source, file: CheckedFile) -> Iterator[Finding]:
     for definition in source.definitions:
         name = definition.name
         place = source.find(name, *definition.span) or definition.span
@@ -189,15 +189,15 @@ def _names(source: Source, page: Page) -> Iterator[Finding]:
             if not name.startswith("_") and not is_meaningful(short(name)):
                 helps = [f"call it `_{name}`, or {_nearest(name, _TERMINALS)}"]
                 message = f"`{name}` is a marker, and its name does not begin with `_`"
-                yield page.finding("marker-name", message, place, helps=helps)
+                yield file.finding("marker-name", message, place, helps=helps)
         elif not (name.startswith("_") or name in STARTS or is_meaningful(name) or definition.aliases):
             helps = [f"call it `_{name}` if it is only structure, or {_nearest(name, _RULES)}"]
-            yield page.finding("meaningless-name", f"`{name}` is no rule of the vocabulary", place, helps=helps)
+            yield file.finding("meaningless-name", f"`{name}` is no rule of the vocabulary", place, helps=helps)
         for alias in definition.aliases:
             if not is_meaningful(alias):
                 place = source.find(alias, *definition.span) or definition.span
                 helps = [f"take the `-> {alias}` out, or {_nearest(alias, _RULES)}"]
-                yield page.finding("meaningless-name", f"`{alias}` is no rule of the vocabulary", place, helps=helps)
+                yield file.finding("meaningless-name", f"`{alias}` is no rule of the vocabulary", place, helps=helps)
 
 
 _RULES = sorted(FRAMES | FIELDS)
@@ -212,11 +212,11 @@ def _nearest(name: str, known: list[str]) -> str:
 # markers
 
 
-def _literals(source: Source, page: Page) -> Iterator[Finding]:
+def _literals(source: Source, file: CheckedFile) -> Iterator[Finding]:
     """Strings and regular expressions in rules: they have no name to be written or spoken of."""
     for match in _IGNORED.finditer(source.bare):
         helps = [f"define a terminal and name it here: `_NAME: {match[1]}`"]
-        yield page.finding("unnamed-marker", "what is ignored has no name", match.span(1), helps=helps)
+        yield file.finding("unnamed-marker", "what is ignored has no name", match.span(1), helps=helps)
     for definition in source.written:
         if definition.is_terminal:
             continue
@@ -224,17 +224,17 @@ def _literals(source: Source, page: Page) -> Iterator[Finding]:
         for match in QUOTED.finditer(source.bare, end - len(definition.body), end):
             helps = [f"define a terminal and name it here: `_NAME: {match[0]}`"]
             message = f"a marker in `{definition.name}` has no name"
-            yield page.finding("unnamed-marker", message, match.span(), helps=helps)
+            yield file.finding("unnamed-marker", message, match.span(), helps=helps)
 
 
-def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
+def _repetitions(source: Source, file: CheckedFile) -> Iterator[Finding]:
     """What may still grow is looked at again with every chunk: without a limit, a stream takes quadratic time."""
     for definition in source.written:
         if not definition.is_terminal or definition.name in FREE_TEXT | EMBEDDED_VALUES:
             continue
         start = definition.span[1] - len(definition.body)
         for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)):
-            yield page.finding(
+            yield file.finding(
                 "unbounded-repeat",
                 f"the marker `{definition.name}` has a repetition without a limit",
                 (start + at.start(), start + at.end()),
@@ -243,7 +243,7 @@ def _repetitions(source: Source, page: Page) -> Iterator[Finding]:
             )
 
 
-def _patterns(source: Source, page: Page) -> Iterator[Finding]:
+def _patterns(source: Source, file: CheckedFile) -> Iterator[Finding]:
     """Regular expressions that Python cannot read."""
     for definition in source.written:
         if _is_expression(_whole(source, definition)):
@@ -253,7 +253,7 @@ def _patterns(source: Source, page: Page) -> Iterator[Finding]:
             try:
                 re.compile(pattern)
             except re.error as error:
-                yield page.finding(
+                yield file.finding(
                     "bad-pattern",
                     f"`{definition.name}` is no regular expression",
                     match.span(),

@@ -11,7 +11,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 
-from .findings import Finding, Page
+from .findings import CheckedFile, Finding
 from .terminal_examples import sample
 
 
@@ -25,9 +25,9 @@ def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Itera
         if not text or len(names) == 1 or names in told or home is None:
             continue
         told.add(names)
-        file, definition = home
-        span = file.find(definition.name, *definition.span) or definition.span
-        yield Page(checkout.shown(file.path), file.text).finding(
+        defined_in, definition = home
+        span = defined_in.find(definition.name, *definition.span) or definition.span
+        yield CheckedFile.of_source(checkout, defined_in).finding(
             "same-text",
             f"`{one.short}` and `{other.short}` can stand in the same place, and both read `{text}`",
             span,

@@ -15,10 +15,10 @@ from typing import Any
 from outspoken.json.read import read_json
 
 from .cases import KINDS, PER_KIND, SEED, DamageCase, generate
-from .evaluation import Reading, Verdict, begins, judge, same
+from .evaluation import Evaluation, Reading, equal, evaluate, is_beginning
 
 
-def alone(case: DamageCase) -> bool:
+def json_repair_reads(case: DamageCase) -> bool:
     """Does json-repair alone read a text as it was meant? It has no status; of a cut text a beginning is right."""
     repair: Any = import_module("json_repair").repair_json
     try:
@@ -26,19 +26,19 @@ def alone(case: DamageCase) -> bool:
     except Exception:  # whatever it raises, it did not read the text
         return False
     if KINDS[case.kind].group == "cut":
-        return begins(got, case.values[0])
-    return same(got, case.values if len(case.values) > 1 else case.values[0])
+        return is_beginning(got, case.values[0])
+    return equal(got, case.values if len(case.values) > 1 else case.values[0])
 
 
-Judged = list[tuple[DamageCase, Reading, Verdict]]
+Evaluated = list[tuple[DamageCase, Reading, Evaluation]]
 
 
-def timed(chosen: list[DamageCase], schema: bool) -> tuple[Judged, float]:
+def timed(chosen: list[DamageCase], schema: bool) -> tuple[Evaluated, float]:
     """The verdicts on cases, and the seconds that reading took."""
     start = time.perf_counter()
     readings = [read_json(case.text, case.schema if schema else None) for case in chosen]
     taken = time.perf_counter() - start
-    return [(case, reading, judge(case, reading)) for case, reading in zip(chosen, readings, strict=True)], taken
+    return [(case, reading, evaluate(case, reading)) for case, reading in zip(chosen, readings, strict=True)], taken
 
 
 def percent(count: int, of: int) -> str:
@@ -46,31 +46,31 @@ def percent(count: int, of: int) -> str:
     return f"{min(100 * count / of, 99.9 if count < of else 100):6.1f}" if of else "     –"
 
 
-def row(label: str, number: int, runs: list[list[Verdict]], others: list[bool]) -> str:
+def row(label: str, number: int, runs: list[list[Evaluation]], others: list[bool]) -> str:
     """A row of the table: right, wrong and flagged, silently wrong; each with and without the schema."""
     columns = [
         percent(sum(counts), len(counts))
         for of in (_right, _flagged, _silent)
-        for counts in [[of(verdict) for verdict in run] for run in runs]
+        for counts in [[of(evaluation) for evaluation in run] for run in runs]
     ]
     if others:
         columns.append(percent(sum(others), len(others)))
     return f"  {label:36} {number:5} {' '.join(columns)}"
 
 
-def _right(verdict: Verdict) -> bool:
-    return verdict.right
+def _right(evaluation: Evaluation) -> bool:
+    return evaluation.right
 
 
-def _flagged(verdict: Verdict) -> bool:
-    return verdict.flagged and not verdict.right
+def _flagged(evaluation: Evaluation) -> bool:
+    return evaluation.flagged and not evaluation.right
 
 
-def _silent(verdict: Verdict) -> bool:
-    return verdict.silent
+def _silent(evaluation: Evaluation) -> bool:
+    return evaluation.silent
 
 
-def table(chosen: list[DamageCase], runs: dict[str, tuple[Judged, float]], others: list[bool]) -> None:
+def table(chosen: list[DamageCase], runs: dict[str, tuple[Evaluated, float]], others: list[bool]) -> None:
     """Print a row for each kind, for each group and for all."""
     labels = [f"{of}{mark}" for of in ("right", "flagd", "silnt") for mark in runs] + ["j-rep"] * bool(others)
     print(f"  {'':36} {'cases':>5} {' '.join([f'{label:>6}' for label in labels])}")
@@ -79,18 +79,18 @@ def table(chosen: list[DamageCase], runs: dict[str, tuple[Judged, float]], other
         kinds = [k for k in dict.fromkeys([c.kind for c in chosen]) if group in (KINDS[k].group, "all")]
         for label, wanted in [*([(k, {k}) for k in kinds] if group != "all" else []), (group.upper(), set(kinds))]:
             at = [i for i, case in enumerate(chosen) if case.kind in wanted]
-            verdicts = [[judged[i][2] for i in at] for judged, _ in runs.values()]
-            print(row(label, len(at), verdicts, [others[i] for i in at] if others else []))
+            evaluations = [[evaluated[i][2] for i in at] for evaluated, _ in runs.values()]
+            print(row(label, len(at), evaluations, [others[i] for i in at] if others else []))
 
 
-def show(judged: Judged, number: int, mark: str) -> None:
+def show(evaluated: Evaluated, number: int, mark: str) -> None:
     """Print the first misses of each kind."""
     shown: Counter[str] = Counter()
-    for case, reading, verdict in judged:
-        if verdict.right or shown[case.kind] == number:
+    for case, reading, evaluation in evaluated:
+        if evaluation.right or shown[case.kind] == number:
             continue
         shown[case.kind] += 1
-        print(f"\n--- {case.kind} {mark}: {verdict.why}, {'flagged' if verdict.flagged else 'silently wrong'}")
+        print(f"\n--- {case.kind} {mark}: {evaluation.why}, {'flagged' if evaluation.flagged else 'silently wrong'}")
         print(f"{case.text}\nmeant: {case.values!r}\ngot:   {list(reading.values)!r}")
         print(f"{reading.status}, {reading.rung}, ambiguous {reading.ambiguous}")
         print("\n".join([f"  {repair}" for repair in reading.repairs[:12]]))
@@ -112,17 +112,17 @@ def main(arguments: list[str] | None = None) -> int:
     start = time.perf_counter()
     chosen, passed = generate(options.seed, options.per_kind, options.only)
     print(f"{len(chosen)} cases in {time.perf_counter() - start:.2f} s; + with the schema, - without")
-    runs: dict[str, tuple[Judged, float]] = {}
+    runs: dict[str, tuple[Evaluated, float]] = {}
     for mark, schema in (("+", True), ("-", False)):
         if options.schema in (None, schema):
             runs[mark] = timed(chosen, schema)
     start = time.perf_counter()
-    others = [] if options.ours else [alone(case) for case in chosen]
+    others = [] if options.ours else [json_repair_reads(case) for case in chosen]
     taken = time.perf_counter() - start
     table(chosen, runs, others)
     times = [f"{mark} {seconds:.2f} s" for mark, (_, seconds) in runs.items()]
     print(f"\ntime: {', '.join([*times, *([] if options.ours else [f'json-repair {taken:.2f} s'])])}")
     print(f"passed over, as they were still JSON or made before: {dict(passed)}")
-    for mark, (judged, _) in runs.items():
-        show(judged, options.show, mark)
+    for mark, (evaluated, _) in runs.items():
+        show(evaluated, options.show, mark)
     return 0

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
-from .documents import Document, again, document
+from .documents import Document, document, similar_document
 from .mutations import (
-    Mend,
-    Part,
+    Mutation,
+    Token,
     bare_backslashes,
     bare_keys,
     bare_quotes,
@@ -97,14 +97,14 @@ def case(kind: str, text: str, meant: Document, **more: Any) -> DamageCase:
     return DamageCase(kind, text, [meant.value], meant.schema, **more)
 
 
-def structure(repair_region: Mend | None, fence: bool = False, group: str = "structure") -> Kind:
+def structure(mutation: Mutation | None, fence: bool = False, group: str = "structure") -> Kind:
     """Damage to the tokens of a document."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
         meant = document(random)
-        parts: list[Part] | None = tokens(meant.value, style(random))
-        if repair_region is not None:
-            parts = repair_region(random, parts)
+        parts: list[Token] | None = tokens(meant.value, style(random))
+        if mutation is not None:
+            parts = mutation(random, parts)
         if parts is None:
             return None
         text = fenced(random, joined(parts)) if fence else joined(parts)
@@ -120,7 +120,7 @@ def python_repr(kind: str, random: Random) -> DamageCase | None:
 
 
 #: damage that occurs together, in the order in which it is done
-TOGETHER: tuple[tuple[Mend, ...], ...] = (
+TOGETHER: tuple[tuple[Mutation, ...], ...] = (
     (raw_breaks,),
     (no_comma, no_comma_between_items, no_colon),
     (no_closer, surplus_closer, doubled_braces),
@@ -136,19 +136,19 @@ TOGETHER: tuple[tuple[Mend, ...], ...] = (
 def together(kind: str, random: Random) -> DamageCase | None:
     """Two or three kinds of damage to the structure, some of them in a fence."""
     meant = document(random)
-    parts: list[Part] | None = tokens(meant.value, style(random))
+    parts: list[Token] | None = tokens(meant.value, style(random))
     ended = True
     for i in sorted(random.sample(range(len(TOGETHER)), random.randint(2, 3))):
-        repair_region = random.choice(TOGETHER[i])
-        parts = repair_region(random, parts)
+        mutation = random.choice(TOGETHER[i])
+        parts = mutation(random, parts)
         if parts is None:
             return None
-        ended = ended and repair_region is not no_closer
+        ended = ended and mutation is not no_closer
     text = joined(parts)
     return case(kind, text if ended and random.random() < 0.8 else fenced(random, text), meant)
 
 
-def strings(damage: Callable[[Random, Part], Part]) -> Kind:
+def strings(damage: Callable[[Random, Token], Token]) -> Kind:
     """Damage to the payload of a document."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
@@ -160,14 +160,14 @@ def strings(damage: Callable[[Random, Part], Part]) -> Kind:
     return Kind("strings", make, 3)
 
 
-def several(separators: Sequence[str], repair_region: Mend | None = None) -> Kind:
+def several(separators: Sequence[str], mutation: Mutation | None = None) -> Kind:
     """Two or three calls of one shape, the first of them damaged."""
 
     def make(kind: str, random: Random) -> DamageCase | None:
         first, how = document(random), style(random)
-        meant = [first, *[again(first, random) for _ in range(random.choice((1, 1, 2)))]]
+        meant = [first, *[similar_document(first, random) for _ in range(random.choice((1, 1, 2)))]]
         parts = tokens(first.value, how)
-        damaged = parts if repair_region is None else repair_region(random, parts)
+        damaged = parts if mutation is None else mutation(random, parts)
         if damaged is None:
             return None
         texts = [joined(damaged), *[joined(tokens(d.value, how)) for d in meant[1:]]]

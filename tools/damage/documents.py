@@ -211,8 +211,8 @@ def schema_of(value: Any, loose: bool = False) -> dict[str, Any]:
     if isinstance(value, list):
         items = cast("list[Any]", value)
         kinds = [schema_of(item, loose) for item in items]
-        same = bool(kinds) and kinds.count(kinds[0]) == len(kinds)
-        return {"type": "array", "items": kinds[0]} if same else {"type": "array"}
+        equal = bool(kinds) and kinds.count(kinds[0]) == len(kinds)
+        return {"type": "array", "items": kinds[0]} if equal else {"type": "array"}
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         if loose:
@@ -263,7 +263,7 @@ def document(random: Random) -> Document:
     return Document(call, {"type": "object", "properties": parts, "required": ["name", key]}, text)
 
 
-def again(meant: Document, random: Random) -> Document:
+def similar_document(meant: Document, random: Random) -> Document:
     """Another call of the same tool, with the same arguments in the same order and another payload."""
 
     def change(value: Any) -> Any:

@@ -40,7 +40,7 @@ class Reading(Protocol):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Evaluation:
     """Was a text read as it was meant, and if not, does the reading say that it may be wrong?"""
 
     right: bool
@@ -53,39 +53,39 @@ class Verdict:
         return not self.right and not self.flagged
 
 
-def same(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     """Are two values the same, with their types and with the order of their keys?"""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
         mine, yours = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return list(mine) == list(yours) and all(same(mine[k], yours[k]) for k in mine)
+        return list(mine) == list(yours) and all(equal(mine[k], yours[k]) for k in mine)
     if isinstance(one, list):
         items, others = cast("list[Any]", one), cast("list[Any]", other)
-        return len(items) == len(others) and all(map(same, items, others))
+        return len(items) == len(others) and all(map(equal, items, others))
     return one == other
 
 
-def begins(part: Any, whole: Any) -> bool:
+def is_beginning(token: Any, whole: Any) -> bool:
     """Is a value what can be known of another one from the beginning of its text?"""
-    if isinstance(part, str) and isinstance(whole, str):
-        return whole.startswith(part)
-    if isinstance(part, dict) and isinstance(whole, dict):
-        known, meant = cast("dict[str, Any]", part), cast("dict[str, Any]", whole)
+    if isinstance(token, str) and isinstance(whole, str):
+        return whole.startswith(token)
+    if isinstance(token, dict) and isinstance(whole, dict):
+        known, meant = cast("dict[str, Any]", token), cast("dict[str, Any]", whole)
         if list(known) != list(meant)[: len(known)]:
             return False
         return _begin([(known[k], meant[k]) for k in known])
-    if isinstance(part, list) and isinstance(whole, list):
-        items, others = cast("list[Any]", part), cast("list[Any]", whole)
+    if isinstance(token, list) and isinstance(whole, list):
+        items, others = cast("list[Any]", token), cast("list[Any]", whole)
         return len(items) <= len(others) and _begin(list(zip(items, others, strict=False)))
-    return same(part, whole)
+    return equal(token, whole)
 
 
 def _begin(pairs: list[tuple[Any, Any]]) -> bool:
-    return all(same(*pair) for pair in pairs[:-1]) and all(begins(*pair) for pair in pairs[-1:])
+    return all(equal(*pair) for pair in pairs[:-1]) and all(is_beginning(*pair) for pair in pairs[-1:])
 
 
-def judge(case: DamageCase, reading: Reading) -> Verdict:
+def evaluate(case: DamageCase, reading: Reading) -> Evaluation:
     """Judge the reading of a case.
 
     A text that was cut has to be called `truncated`, with the beginning of what was meant. Any other has to be read
@@ -93,18 +93,18 @@ def judge(case: DamageCase, reading: Reading) -> Verdict:
     is `invalid`, ambiguous or json-repair's; or `truncated`, where the text was not cut, as nobody acts on it.
     """
     status, values = reading.status, list(reading.values)
-    whole = same(values, case.values)
+    whole = equal(values, case.values)
     flagged = status == "invalid" or reading.ambiguous or reading.rung == "heuristic"
     if KINDS[case.kind].group == "cut":
         if status == "truncated":
-            known = len(values) <= 1 and all(begins(value, case.values[0]) for value in values)
-            return Verdict(known, flagged, "" if known else "not the beginning of what was meant")
-        return Verdict(whole and status != "invalid", flagged, "" if whole else f"{status}, but was cut")
+            known = len(values) <= 1 and all(is_beginning(value, case.values[0]) for value in values)
+            return Evaluation(known, flagged, "" if known else "not the beginning of what was meant")
+        return Evaluation(whole and status != "invalid", flagged, "" if whole else f"{status}, but was cut")
     if not whole:
-        return Verdict(False, flagged or status == "truncated", "another value")
+        return Evaluation(False, flagged or status == "truncated", "another value")
     if status == "invalid" or (status == "truncated" and not case.open_ended):
-        return Verdict(False, True, f"the value, but {status}")
-    return Verdict(True, flagged)
+        return Evaluation(False, True, f"the value, but {status}")
+    return Evaluation(True, flagged)
 
 
 def replay(raw: str, reading: Reading) -> list[str]:

@@ -22,13 +22,13 @@ from tools.shared.checkout import Checkout
 from tools.shared.corpus import cases
 
 from .generator import Generator, Response
-from .invariants import How, broken_by, check, check_detected, check_growth, check_sound
+from .invariants import How, check, check_detected, check_growth, check_sound, violation_of
 from .minimise import minimise
 from .mutations import Mutator
 from .report import Finding, save
 from .state_graph import Step
 from .token_text import Spelling
-from .violation import Broken
+from .violation import Violation
 
 #: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
 _CHANGED, _MEASURED = 4, 50
@@ -38,7 +38,7 @@ _REASONS = (None, "stop", "length")
 
 
 @dataclass
-class Taken:
+class Coverage:
     """What of a grammar was written so far, and for how many seeds no response was found."""
 
     steps: set[Step] = field(default_factory=set[Step])
@@ -46,12 +46,12 @@ class Taken:
     missed: int = 0
 
 
-class Fuzz:
+class Fuzzer:
     """Reads texts of some formats. `findings` are what broke a promise, `counts` how often each kind did."""
 
     def __init__(self, names: list[str], checkout: Checkout) -> None:
         self.generators = {name: Generator(name) for name in names}
-        self.taken = {name: Taken() for name in names}
+        self.taken = {name: Coverage() for name in names}
         self.findings: list[Finding] = []
         self.counts: Counter[tuple[str, str]] = Counter()
         self.texts = 0
@@ -94,27 +94,27 @@ class Fuzz:
 
     def _ask(self, name: str, seed: int, text: str, how: How, ask: Callable[[str, How], None]) -> None:
         self.texts += 1
-        first = broken_by(text, how, ask)
+        first = violation_of(text, how, ask)
         if first is None:
             return
         self.counts[name, first.kind] += 1
         if self.counts[name, first.kind] > _MINIMISED:
             return
-        text = minimise(text, lambda shorter: _is_same(first, broken_by(shorter, how, ask)))
-        broken = broken_by(text, how, ask) or first
+        text = minimise(text, lambda shorter: _is_same(first, violation_of(shorter, how, ask)))
+        broken = violation_of(text, how, ask) or first
         finding = Finding(broken.kind, name, seed, how, text, broken.message)
         if all(finding.name != other.name for other in self.findings):
             self.findings.append(finding)
 
 
-def _is_same(broken: Broken, other: Broken | None) -> bool:
+def _is_same(broken: Violation, other: Violation | None) -> bool:
     """Do two texts break the same promise; is it the same exception, where they raise one?"""
     if other is None or other.kind != broken.kind:
         return False
     return broken.kind != "raises" or other.message.partition(":")[0] == broken.message.partition(":")[0]
 
 
-def summary(fuzz: Fuzz, seconds: float) -> Iterator[str]:
+def summary(fuzz: Fuzzer, seconds: float) -> Iterator[str]:
     """What was read and found, in lines."""
     for name, generator in fuzz.generators.items():
         taken = fuzz.taken[name]
@@ -138,7 +138,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         try:
             for name in names:
                 checkout.existing(name)
-            fuzz = Fuzz(names, checkout)
+            fuzz = Fuzzer(names, checkout)
         except OutspokenError as error:
             print(error, file=sys.stderr)
             return 2
@@ -160,7 +160,7 @@ def _show(finding: Finding, checkout: Checkout | None) -> None:
     print()
 
 
-def _findings(fuzz: Fuzz, options: argparse.Namespace, start: float) -> Iterator[Finding]:
+def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float) -> Iterator[Finding]:
     """What is found, until the runs or the minutes are over."""
     end = start + 60 * options.minutes if options.minutes else None
     for seed in count(options.seed):

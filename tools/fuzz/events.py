@@ -24,12 +24,12 @@ from outspoken import (
     ToolCallUnfinished,
 )
 
-from .violation import Broken, require
+from .violation import Violation, require
 
 FINISHED = ("ok", "repaired")
 
 
-class Listener:
+class EventChecker:
     """Hears the events of a stream, and finds fault with their order."""
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class Listener:
         self.actions = 0
         self.typed: list[str] = []
 
-    def hear(self, event: Event) -> None:
-        """Take note of an event. Raises Broken for one that may not come here."""
+    def receive(self, event: Event) -> None:
+        """Take note of an event. Raises Violation for one that may not come here."""
         match event:
             case TextDelta():
                 self.text.append(event.text)
@@ -56,20 +56,20 @@ class Listener:
                 self.blocks.append("".join(self.reasoning))
                 self.reasoning = []
             case ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ToolCallUnfinished():
-                self.hear_call(event)
+                self.receive_call(event)
             case ActionText():
                 require(event.index == self.actions, "events", f"{event} after {self.actions} actions")
                 self.typed.append(event.text)
             case ActionParsed() | ActionUnfinished():
-                self.hear_action(event)
+                self.receive_action(event)
             case PayloadParsed():
                 self.others.append(event.payload)
             case PayloadPreview() | PayloadUnfinished():
-                raise Broken("events", f"{event} comes of no registry of payloads")
+                raise Violation("events", f"{event} comes of no registry of payloads")
             case Done():
-                raise Broken("events", "Done comes before the end")
+                raise Violation("events", "Done comes before the end")
 
-    def hear_action(self, event: ActionParsed | ActionUnfinished) -> None:
+    def receive_action(self, event: ActionParsed | ActionUnfinished) -> None:
         """An action is the last that is said of it; what was sent of its text is all of it."""
         require(isinstance(event, ActionParsed) == (event.action.status in FINISHED), "events", event)
         require(event.action.order == self.actions, "events", f"{event} after {self.actions} actions")
@@ -81,7 +81,7 @@ class Listener:
         self.actions += 1
         self.others.append(event.action)
 
-    def hear_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
+    def receive_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
         """Calls come one after another; one that was never announced may be said to be unfinished."""
         require(event.index == len(self.calls), "events", f"{event} after {len(self.calls)} calls")
         announced = len(self.names) > len(self.calls)
@@ -107,15 +107,17 @@ def check_events(events: list[Event]) -> None:
     *before, done = events
     require(isinstance(done, Done), "events", "Done is not the last one")
     assert isinstance(done, Done)
-    reply, heard = done.reply, Listener()
+    reply, received = done.reply, EventChecker()
     for event in before:
-        heard.hear(event)
-    require(all(heard.text), "events", "a delta without text")
-    require("".join(heard.text) == reply.text, "events", f"heard text: {heard.text}")
+        received.receive(event)
+    require(all(received.text), "events", "a delta without text")
+    require("".join(received.text) == reply.text, "events", f"heard text: {received.text}")
     reasoning = [s.text for s in reply.segments if isinstance(s, Reasoning)]
-    require(heard.blocks == reasoning and not heard.reasoning, "events", f"heard reasoning: {heard.blocks}")
-    require(heard.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", heard.calls)
-    require(heard.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", heard.others)
-    for call, name, parts in zip(heard.calls, heard.names, heard.arguments, strict=True):
+    require(received.blocks == reasoning and not received.reasoning, "events", f"heard reasoning: {received.blocks}")
+    require(received.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", received.calls)
+    require(
+        received.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", received.others
+    )
+    for call, name, parts in zip(received.calls, received.names, received.arguments, strict=True):
         require(call.name == name, "events", f"{call.name} was announced as {name}")
         require("".join(parts) == call.arguments_text, "events", f"heard arguments: {parts}")

@@ -21,8 +21,8 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 
 from .lexer import Place, Token, tokens
 from .reference import Meaning, meaning_of
-from .state_graph import Map, Step, step_of
-from .token_text import Lexeme, Speller, Spelling, spellings_of
+from .state_graph import StateGraph, Step, step_of
+from .token_text import Lexeme, Spelling, TokenWriter, spellings_of
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
 _SPELLINGS, _WALKS = 60, 12
@@ -54,7 +54,7 @@ class Generator:
     def __init__(self, name: str) -> None:
         self.name = name
         self.automaton = registry.automaton(name)
-        self.map = Map(self.automaton)
+        self.map = StateGraph(self.automaton)
 
     @cached_property
     def spellings(self) -> frozenset[Spelling]:
@@ -89,7 +89,7 @@ class _Walk:
         self, generator: Generator, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
     ) -> None:
         self._automaton, self._map, self._random, self._strict = generator.automaton, generator.map, random, strict
-        self._speller = Speller(generator.automaton, random, strict=strict, wanted=wanted)
+        self._speller = TokenWriter(generator.automaton, random, strict=strict, wanted=wanted)
         self._lexemes: list[Lexeme] = []
         #: of the call or action on the way: the name of an action, the arguments so far, those that are still needed
         self._action = ""
@@ -106,28 +106,28 @@ class _Walk:
         """Choose the terminals: some at random, then those that lead to a goal, one goal after the other."""
         place = self._map.places[0]
         for goal in goals:
-            place = self._stroll(place, self._random.randint(0, 3))
-            if self._map.number(place) in self._map.towards(goal):
-                place = self._approach(place, goal)
-        place = self._stroll(place, self._random.randint(0, 4))
+            place = self._random_steps(place, self._random.randint(0, 3))
+            if self._map.number(place) in self._map.distances_to(goal):
+                place = self._go_to(place, goal)
+        place = self._random_steps(place, self._random.randint(0, 4))
         while self._map.to_end[self._map.number(place)]:
-            place = self._nearer(place, self._map.to_end)
+            place = self._step_closer(place, self._map.to_end)
 
-    def _stroll(self, place: Place, steps: int) -> Place:
+    def _random_steps(self, place: Place, steps: int) -> Place:
         for _ in range(steps):
             if choices := self._choices(place):
                 place = self._take(place, self._random.choice(choices))
         return place
 
-    def _approach(self, place: Place, goal: Step) -> Place:
+    def _go_to(self, place: Place, goal: Step) -> Place:
         """Go where a step can be taken, and take it, unless what is being written does not admit it."""
-        distances = self._map.towards(goal)
+        distances = self._map.distances_to(goal)
         while distances[self._map.number(place)]:
-            place = self._nearer(place, distances)
+            place = self._step_closer(place, distances)
         last = [step for step in self._choices(place) if step.terminal.name == goal.terminal]
         return self._take(place, last[0]) if last else place
 
-    def _nearer(self, place: Place, distances: dict[int, int]) -> Place:
+    def _step_closer(self, place: Place, distances: dict[int, int]) -> Place:
         found = [(distances.get(self._map.number(place.after(step))), step) for step in self._choices(place)]
         least = min([distance for distance, _ in found if distance is not None])
         most = least if self._random.random() < _STRAIGHT else least + 2

@@ -1,4 +1,4 @@
-"""What holds for every text: one function for each promise, which raises `Broken` where it does not hold.
+"""What holds for every text: one function for each promise, which raises `Violation` where it does not hold.
 
 `check` asks all that holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests ask
 it of the corpus and of texts made of its pieces, and `tools/fuzz` of texts that nobody wrote.
@@ -23,9 +23,9 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
 from .events import FINISHED, check_events
-from .reference import Meaning, opened_before, read, said
+from .reference import Meaning, content_of, opened_before, read
 from .segments import check_segment, with_repairs
-from .violation import Broken, require
+from .violation import Violation, require
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def check_chunks(text: str, how: How, whole: Reply, random: Random) -> None:
     for chunks in chunkings(text, random):
         events, reply = how.stream(chunks)
         cut = "single characters" if chunks is text else repr(list(chunks))
-        require(reply == whole, "chunks", f"in {cut}: {said(reply)}, but whole: {said(whole)}")
+        require(reply == whole, "chunks", f"in {cut}: {content_of(reply)}, but whole: {content_of(whole)}")
         check_events(events)
 
 
@@ -260,14 +260,14 @@ def require_meant(text: str, how: How, reply: Reply, meaning: Meaning | None) ->
     strict = how.parse(text, repair="none")
     require_meaning(strict, meaning)
     if reply.status == "ok" and not reply.diagnostics:
-        require(reply == strict, "strict", f"without repair: {said(strict)}, with it: {said(reply)}")
+        require(reply == strict, "strict", f"without repair: {content_of(strict)}, with it: {content_of(reply)}")
 
 
 def require_meaning(reply: Reply, meaning: Meaning) -> None:
     """The reply says what the text means, and that nothing is wrong with it."""
     require(reply.status == "ok", "meaning", f"the grammar accepts it, but it is {reply.status}")
     require(not reply.repairs, "meaning", f"the grammar accepts it, but it has {len(reply.repairs)} repairs")
-    require(repr(said(reply)) == repr(meaning), "meaning", f"read: {said(reply)}, meant: {meaning}")
+    require(repr(content_of(reply)) == repr(meaning), "meaning", f"read: {content_of(reply)}, meant: {meaning}")
 
 
 # sound text without markers that mean nothing where they stand: recovery has no reason to see damage in it
@@ -309,9 +309,9 @@ def check_detected(text: str, how: How) -> None:
     found = How("auto", how.options, how.reason).parse(text)
     if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
         return
-    if repr(said(how.unopened().parse(text))) == repr(meaning):
-        same = repr(said(found).but_for_text) == repr(meaning.but_for_text)
-        require(same, "detected", f"detected: {said(found)}, named: {meaning}")
+    if repr(content_of(how.unopened().parse(text))) == repr(meaning):
+        same = repr(content_of(found).but_for_text) == repr(meaning.but_for_text)
+        require(same, "detected", f"detected: {content_of(found)}, named: {meaning}")
 
 
 # cost
@@ -372,12 +372,12 @@ def check(text: str, how: How) -> None:
         check_rendered(reply, how.format)
 
 
-def broken_by(text: str, how: How, ask: Callable[[str, How], None]) -> Broken | None:
+def violation_of(text: str, how: How, ask: Callable[[str, How], None]) -> Violation | None:
     """What a text breaks of that which is asked of it; an exception of any other kind is broken, too."""
     try:
         ask(text, how)
-    except Broken as broken:
+    except Violation as broken:
         return broken
     except Exception as error:
-        return Broken("raises", f"{type(error).__name__}: {error}")
+        return Violation("raises", f"{type(error).__name__}: {error}")
     return None

@@ -43,7 +43,7 @@ class Meaning(NamedTuple):
         return f"{list(self.segments)!r}{noted}"
 
 
-class NoMeaning(Exception):
+class MeaninglessError(Exception):
     """The grammar accepts the text, but what it says is nothing that can be carried out."""
 
 
@@ -65,7 +65,7 @@ class _Frame:
     content: int = -1
     more: bool | None = None
     #: the text of the last argument, where it was an island
-    said: str = ""
+    content_of: str = ""
 
 
 class _Reader:
@@ -157,7 +157,7 @@ class _Reader:
             elif key in frame.arguments:
                 self.codes.append("repeated-argument")
             frame.arguments[key] = given
-            frame.said = frame.written if frame.bare is None else ""
+            frame.content_of = frame.written if frame.bare is None else ""
             frame.key, frame.value = "", None
         elif name == "arguments":
             frame.arguments = _arguments(value)
@@ -183,7 +183,7 @@ class _Reader:
         if kind == "code":
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
-            self._deed(kind, frame, end)
+            self._call_or_action(kind, frame, end)
         elif kind == "invented":
             self.codes += ["invented-result"] if self.segments[-1][1] else []
         elif kind == "think" and frame.content >= 0:
@@ -210,12 +210,12 @@ class _Reader:
         value = frame.bare if frame.bare is not None else arguments.get("$1", arguments)
         if isinstance(value, str):
             self.segments.append(["said", value])
-            halves = re.search("[\ud800-\udfff]", json.loads(frame.said) if frame.said else "")
+            halves = re.search("[\ud800-\udfff]", json.loads(frame.content_of) if frame.content_of else "")
             self.codes += ["lone-surrogate"] if halves else []
         elif value not in (None, {}):
             self.segments.append(["json", value])
 
-    def _deed(self, kind: str, frame: _Frame, end: int) -> None:
+    def _call_or_action(self, kind: str, frame: _Frame, end: int) -> None:
         """A call, or the action that a call or an action means; one within another action is a part of it."""
         if kind == "tool_call" and frame.name.strip().lower() in [name.lower() for name in self.header.answer]:
             self._answer(frame)
@@ -235,7 +235,7 @@ class _Reader:
             outer.arguments = outer.arguments or {}
             outer.arguments.setdefault(PARTS, []).append(made.action)
         elif made is not None or kind == "action" or not frame.name:
-            raise NoMeaning
+            raise MeaninglessError
         else:
             self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
 
@@ -243,7 +243,7 @@ class _Reader:
         """The actions that a string holds, which is read as a response of the same format."""
         found = read(self.automaton, value if isinstance(value, str) else "")
         if found is None:
-            raise NoMeaning
+            raise MeaninglessError
         actions = [list(segment) for segment in found.segments if segment[0] == "action"]
         self.segments += actions
         self.codes += found.codes if actions else ["unread-entry"]
@@ -280,14 +280,14 @@ def _trimmed(piece: str, left: bool, right: bool) -> str:
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    """The arguments that an object, a string that holds one, or null says. Raises NoMeaning for anything else."""
+    """The arguments that an object, its text, or null stands for. Raises MeaninglessError for anything else."""
     if isinstance(value, str):
         try:
             value = decode(value, DEFAULT.max_depth) if value.strip() else None
         except NotJsonError:
-            raise NoMeaning from None
+            raise MeaninglessError from None
     if value is not None and not isinstance(value, dict):
-        raise NoMeaning
+        raise MeaninglessError
     return cast("dict[str, Any]", value or {})
 
 
@@ -318,18 +318,18 @@ def meaning_of(automaton: Automaton, text: str, found: list[Token], begins: int 
             reader.take(token)
         config = found[-1].step.target if found else automaton.start
         reader.operate(config.end_operations() or (), len(text), len(text), "")
-    except NoMeaning:
+    except MeaninglessError:
         return None
     return reader.meaning()
 
 
-def said(reply: Reply) -> Meaning:
+def content_of(reply: Reply) -> Meaning:
     """What a reply says, in the form in which `read` gives it."""
     codes = tuple([diagnostic.code for diagnostic in reply.diagnostics])
-    return Meaning(tuple([_essence(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
+    return Meaning(tuple([_segment_content(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
 
 
-def _essence(segment: Segment) -> tuple[Any, ...]:
+def _segment_content(segment: Segment) -> tuple[Any, ...]:
     """What a segment says, without its place."""
     match segment:
         case Text():

@@ -12,7 +12,7 @@ from tools.shared.checkout import Checkout
 
 from .invariants import How
 
-#: What each kind of finding says; the kinds are those of `invariants.Broken`.
+#: What each kind of finding says; the kinds are those of `invariants.Violation`.
 TITLES = {
     "raises": "reading this text raises an exception",
     "spans": "a span does not lie where it should",

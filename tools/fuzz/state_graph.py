@@ -18,7 +18,7 @@ class Step(NamedTuple):
     terminal: str
 
 
-class Map:
+class StateGraph:
     """The places of a format that a text can reach, and the ways between them."""
 
     def __init__(self, automaton: Automaton) -> None:
@@ -47,7 +47,7 @@ class Map:
         return self._numbers[place.key]
 
     @lru_cache(maxsize=512)  # noqa: B019 a map lives as long as the process
-    def towards(self, step: Step) -> dict[int, int]:
+    def distances_to(self, step: Step) -> dict[int, int]:
         """How many steps a place, by its number, is from one where the step can be taken."""
         return self._distances(self._where[step])
 

@@ -96,7 +96,7 @@ class Lexeme:
         return piece.strip() in self.text if self.short.startswith("_") else piece == self.text
 
 
-class Speller:
+class TokenWriter:
     """Spells terminals. Only where it is `strict` may free text hold markers that mean nothing where they stand.
 
     Of several spellings of a marker, those that are `wanted` come first.
@@ -131,7 +131,7 @@ class Speller:
         """The name of an action that a terminal may be, and the arguments that it needs, the first one first."""
         expression, found = re.compile(terminal.regex), ("", [""])
         for _ in range(_TRIES):
-            name, keys = found = self._drawn()
+            name, keys = found = self._random_action()
             behind = f"({keys[0]}=" if keys else "()"
             if expression.match(f"\n{name}{behind}", 1) or (not keys and expression.match(f"{name}{behind}")):
                 break
@@ -145,12 +145,12 @@ class Speller:
         """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
         if self._actions is None or not self._actions.naming:
             return "", []
-        meaning = self._random.choice([m for m in self._actions.rules if _word(m)])
+        meaning = self._random.choice([m for m in self._actions.rules if _action_words(m)])
         keys = self._keys_of(meaning)
         naming = next(key for key in keys if key in self._actions.naming)
         if self._random.random() < 0.8:
             keys = [naming, *[key for key in keys if key != naming]]
-        return self._random.choice(_word(meaning)), keys
+        return self._random.choice(_action_words(meaning)), keys
 
     def follows(self, name: Lexeme, terminal: Terminal) -> bool:
         """May a marker stand behind the name of an action? True of what is no marker."""
@@ -163,7 +163,7 @@ class Speller:
         match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
         return stands and match is not None and (match.partial or match.end() == at)
 
-    def _drawn(self) -> tuple[str, list[str]]:
+    def _random_action(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
         meaning = self._random.choice(self._actions.rules)
@@ -176,8 +176,8 @@ class Speller:
         for field, origin in meaning.origins.items():
             sources = [source for source in origin.sources if all("$" not in key or key in _PLACES for key in source)]
             needed = origin.required or field in required
-            said = any(set(source) <= set(keys) for source in sources)
-            if sources and not said and (needed or self._random.random() < 0.3):
+            content_of = any(set(source) <= set(keys) for source in sources)
+            if sources and not content_of and (needed or self._random.random() < 0.3):
                 keys += [key for key in self._random.choice(sources) if key not in keys]
         self._random.shuffle(keys)
         return sorted(keys, key=lambda key: key not in _PLACES)
@@ -232,7 +232,7 @@ class Speller:
         return [t.canonical.strip() or self._sampler.sample(t.regex) for t in chosen]
 
     def _holds_marker(self, text: str) -> bool:
-        return any(len(m[0].strip()) >= _TELLING for finder in _finders(self._automaton) for m in finder(text))
+        return any(len(m[0].strip()) >= _TELLING for finder in _marker_searches(self._automaton) for m in finder(text))
 
     def _island(self, lexeme: Lexeme) -> None:
         """A value: what it has to be where it stands, and how that is written."""
@@ -297,7 +297,7 @@ class Speller:
         """The arguments of some action, all of them in one object."""
         assert self._actions is not None
         meaning = self._meant or self._random.choice(self._actions.rules)
-        word = self._random.choice(_word(meaning) or meaning.names)
+        word = self._random.choice(_action_words(meaning) or meaning.names)
         keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
         return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
 
@@ -308,17 +308,21 @@ class Speller:
 
     def _meanings(self, lexeme: Lexeme) -> list[MappingRule]:
         """What the action that a lexeme belongs to may mean."""
-        said = lexeme.action
-        return [m for m in self._actions.rules if said in m.names or said in _word(m)] if self._actions else []
+        content_of = lexeme.action
+        return (
+            [m for m in self._actions.rules if content_of in m.names or content_of in _action_words(m)]
+            if self._actions
+            else []
+        )
 
 
-def _word(meaning: MappingRule) -> tuple[str, ...]:
+def _action_words(meaning: MappingRule) -> tuple[str, ...]:
     """The words of an action that has no name of its own: it is known by an argument that says one of them."""
     return meaning.conditions[0].words if "" in meaning.names and meaning.conditions else ()
 
 
 @cache
-def _finders(automaton: Automaton) -> list[Any]:
+def _marker_searches(automaton: Automaton) -> list[Any]:
     """Searches for the markers of a grammar, wherever they stand."""
     markers = [t for t in automaton.tables.terminals.values() if t.short.startswith("_")]
     written = [re.escape(t.canonical.strip()) for t in markers if len(t.canonical.strip()) >= _TELLING]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Broken(AssertionError):
+class Violation(AssertionError):
     """A promise that does not hold: `kind` is which one, the message what was found instead."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -13,6 +13,6 @@ class Broken(AssertionError):
 
 
 def require(holds: object, kind: str, message: object = "") -> None:
-    """Raises Broken for what does not hold."""
+    """Raises Violation for what does not hold."""
     if not holds:
-        raise Broken(kind, str(message))
+        raise Violation(kind, str(message))

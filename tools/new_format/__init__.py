@@ -18,11 +18,11 @@ from tools.check.header import BANNED
 from tools.shared.checkout import Checkout
 from tools.shared.text import counted
 
-from .call_slots import Unclear
+from .call_slots import UnclearError
 from .chat_template import ChatTemplate, TemplateError
-from .draft import Draft, unlike_streams, write
-from .drafting import Known, blank, by_responses, by_template, copy
-from .sandbox import scratch
+from .draft import Draft, cases_that_differ_in_streams, write
+from .drafting import AlreadyReadError, blank, by_responses, by_template, copy
+from .sandbox import temporary_checkout
 
 
 class WrongUse(Exception):
@@ -46,9 +46,9 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         if isinstance(error, GrammarError):
             return _failed(f"the grammar that came of it cannot be used: {error}", 1)
         return _failed(str(error), 2)
-    except Unclear as error:
+    except UnclearError as error:
         return _failed(f"nothing was written: {error}", 1)
-    except Known as known:
+    except AlreadyReadError as known:
         print("\n".join(known.lines))
         return 0
     _report(draft, write(draft, checkout), checkout)
@@ -135,8 +135,8 @@ def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:
     print(f"\nwritten: {counted(len(written), 'file')}")
     for path in written:
         print(f"  {checkout.shown(path)}")
-    with scratch(checkout) as room:
-        differing = unlike_streams(draft, room)
+    with temporary_checkout(checkout) as sandbox:
+        differing = cases_that_differ_in_streams(draft, sandbox)
     if differing:
         print(f"read otherwise in a stream: {', '.join(differing)}")
     name = draft.name

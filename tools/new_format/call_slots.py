@@ -30,7 +30,7 @@ _FINE = re.compile(
 )
 
 
-class Unclear(Exception):
+class UnclearError(Exception):
     """Something that cannot be told from the texts that there are. The message says what."""
 
 

@@ -14,7 +14,7 @@ from tools.shared.checkout import Checkout
 from tools.shared.corpus import Case
 from tools.shared.text import counted
 
-from .sandbox import complaints, streams_differ, tried
+from .sandbox import complaints, differs_in_stream, grammar_in_use
 
 
 @dataclass
@@ -39,9 +39,9 @@ class Draft:
         self.origins[unique] = origin
 
 
-def cut(draft: Draft, room: Checkout) -> None:
+def add_truncated_case(draft: Draft, sandbox: Checkout) -> None:
     """Add a case that breaks off inside of a call's arguments, where the grammar says that something is wrong then."""
-    with tried(room, draft.name, draft.grammar):
+    with grammar_in_use(sandbox, draft.name, draft.grammar):
         for case in [case for case in draft.cases if case.kind == "ok"]:
             calls = [call for call in case.parse().tool_calls if call.arguments]
             if not calls:
@@ -60,18 +60,18 @@ def _inside(call: ToolCall, reply: Reply) -> bool:
     return bool(reply.unfinished) and reply.unfinished[0].arguments != call.arguments
 
 
-def unlike_streams(draft: Draft, room: Checkout) -> list[str]:
+def cases_that_differ_in_streams(draft: Draft, sandbox: Checkout) -> list[str]:
     """The names of the cases that are read otherwise in a stream."""
-    with tried(room, draft.name, draft.grammar):
-        return [case.name for case in draft.cases if streams_differ(case)]
+    with grammar_in_use(sandbox, draft.name, draft.grammar):
+        return [case.name for case in draft.cases if differs_in_stream(case)]
 
 
-def sorted_in(draft: Draft, texts: dict[str, str], when: str, room: Checkout) -> None:
+def add_responses(draft: Draft, texts: dict[str, str], when: str, sandbox: Checkout) -> None:
     """Add responses: to `ok` where they are read without a diagnostic, to `err` where there is one.
 
     `when` is said in the origin of each, behind its name.
     """
-    with tried(room, draft.name, draft.grammar):
+    with grammar_in_use(sandbox, draft.name, draft.grammar):
         replies = {name: Case(draft.name, "ok", name, text).parse() for name, text in texts.items()}
     for name, text in texts.items():
         wrong = complaints(replies[name])

@@ -12,18 +12,18 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 from tools.shared.text import counted
 
-from .call_slots import CALL, OBJECT, PYTHON, Unclear
+from .call_slots import CALL, OBJECT, PYTHON, UnclearError
 from .chat_template import ChatTemplate, TemplateError, writers
-from .draft import Draft, cut, sorted_in
-from .grammar_writer import Fields, grammar
+from .draft import Draft, add_responses, add_truncated_case
+from .grammar_writer import HeaderFields, grammar
 from .messages import MESSAGES, Message, Written, schemas
 from .notation import Notation
-from .sandbox import complaints, has_calls, scratch, tried
-from .similarity import Likeness, likenesses, notations
-from .template_analysis import Findings, Turn, differences, examine, rewritten, trimmed
+from .sandbox import complaints, grammar_in_use, has_calls, temporary_checkout
+from .similarity import FormatMatch, matching_formats, notations
+from .template_analysis import TemplateAnalysis, Turn, analyse, differences, rewritten, trimmed
 
 
-class Known(Exception):
+class AlreadyReadError(Exception):
     """A format reads all of it already. `lines` say so."""
 
     def __init__(self, formats: list[str], what: str) -> None:
@@ -41,36 +41,36 @@ class Known(Exception):
 def by_responses(
     checkout: Checkout, name: str, texts: dict[str, str], source: str, like: str | None, *, force: bool
 ) -> Draft:
-    """A draft after responses, by name. Raises Known, and Unclear where no format is like them."""
+    """A draft after responses, by name. Raises AlreadyReadError, and UnclearError where no format is like them."""
     said: list[str] = []
     if like is None:
         reading = _reading(checkout, list(texts.values()))
         all_of_them = f"all {counted(len(texts), 'response')}" if len(texts) > 1 else "the response"
         if reading and not force:
-            raise Known(reading, all_of_them)
+            raise AlreadyReadError(reading, all_of_them)
         said = [f"`{reading[0]}` reads {all_of_them} already"] if reading else []
     known = notations(checkout, [like] if like else checkout.names())
     if like and like not in known:
-        raise Unclear(
+        raise UnclearError(
             f"`{like}` is more than markup round the parts of a call, so no other markup can be put in its place; "
             "leave out `--from` to copy its grammar"
         )
-    found = likenesses(list(texts.values()), known)
+    found = matching_formats(list(texts.values()), known)
     if not found:
         nearest = f"built as those of `{like}`" if like else "built as those of a format that is here"
-        raise Unclear(
+        raise UnclearError(
             f"there are no calls in the responses that are {nearest}; "
             "without `--from`, a skeleton is written to fill in"
         )
-    with scratch(checkout) as room:
-        best, text = _best(room, name, found, texts, source)
+    with temporary_checkout(checkout) as sandbox:
+        best, text = _best(sandbox, name, found, texts, source)
         draft = Draft(name, text, remarks=[*said, *_resemblance(best, known[best.format])])
         read = Draft(name, text)
-        sorted_in(read, texts, source.rpartition(", ")[2], room)
+        add_responses(read, texts, source.rpartition(", ")[2], sandbox)
         draft.cases, draft.origins = read.cases, read.origins
         draft.remarks += read.remarks
         draft.remarks += _open_questions(best.notation)
-        cut(draft, room)
+        add_truncated_case(draft, sandbox)
     return draft
 
 
@@ -85,22 +85,24 @@ def _reading(checkout: Checkout, texts: list[str]) -> list[str]:
     return [name for _, name in sorted(good)]
 
 
-def _best(room: Checkout, name: str, found: list[Likeness], texts: dict[str, str], source: str) -> tuple[Likeness, str]:
+def _best(
+    sandbox: Checkout, name: str, found: list[FormatMatch], texts: dict[str, str], source: str
+) -> tuple[FormatMatch, str]:
     """The likeness whose grammar reads most responses without a complaint; of those, the one with fewest changes."""
     example = min(texts.values(), key=len)
-    ranked: list[tuple[int, int, Likeness, str]] = []
+    ranked: list[tuple[int, int, FormatMatch, str]] = []
     why = ""
     for number, like in enumerate(found):
         try:
-            text = grammar(like.notation, Fields(name, title(like.notation), "", source, example.strip()))
-            with tried(room, name, text):
+            text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, example.strip()))
+            with grammar_in_use(sandbox, name, text):
                 replies = [parse(response, name) for response in texts.values()]
             wrong = sum(bool(complaints(reply)) for reply in replies)
             calls = sum(len(reply.tool_calls) for reply in replies)
             good = [reply.raw for reply in replies if reply.tool_calls and not complaints(reply)]
             shown = min(good, key=len, default=example)
-            text = grammar(like.notation, Fields(name, title(like.notation), "", source, shown.strip()))
-        except (Unclear, GrammarError) as error:
+            text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, shown.strip()))
+        except (UnclearError, GrammarError) as error:
             why = why or str(error)
             continue
         if calls:
@@ -108,12 +110,12 @@ def _best(room: Checkout, name: str, found: list[Likeness], texts: dict[str, str
         if calls and not wrong:
             break
     if not ranked:
-        raise Unclear(why or "no grammar was found that reads a call in the responses")
+        raise UnclearError(why or "no grammar was found that reads a call in the responses")
     _, _, like, text = min(ranked, key=lambda entry: entry[:2])
     return like, text
 
 
-def _resemblance(like: Likeness, known: Notation) -> list[str]:
+def _resemblance(like: FormatMatch, known: Notation) -> list[str]:
     """Which format was taken, and what stands in the place of its markup."""
     old, new = known.markers, like.notation.markers
     if not like.changes:
@@ -149,18 +151,18 @@ def title(found: Notation) -> str:
 
 
 def by_template(checkout: Checkout, name: str, template: ChatTemplate, source: str, *, force: bool) -> Draft:
-    """A draft after what a chat template writes. Raises Known, TemplateError, and Unclear where it cannot be told."""
+    """Draft a format from a chat template. Raises AlreadyReadError, TemplateError and UnclearError."""
     turns, refused = _turns(template)
-    with scratch(checkout) as room:
-        reading = _faithful(room, turns)
+    with temporary_checkout(checkout) as sandbox:
+        reading = _formats_that_read(sandbox, turns)
         if reading and not force:
-            raise Known(reading, "all that the template writes")
-        findings = examine(turns)
+            raise AlreadyReadError(reading, "all that the template writes")
+        findings = analyse(turns)
         draft = Draft(name, _grammar(name, findings, source), remarks=[*refused, *findings.remarks])
-        with tried(room, name, draft.grammar):
-            _keep(draft, findings, source)
+        with grammar_in_use(sandbox, name, draft.grammar):
+            _add_cases(draft, findings, source)
         draft.remarks += _open_questions(findings.notation)
-        cut(draft, room)
+        add_truncated_case(draft, sandbox)
     return draft
 
 
@@ -169,7 +171,7 @@ def _turns(template: ChatTemplate) -> tuple[dict[str, Turn], list[str]]:
     tries = [_written(write) for write in writers(template)]
     turns, refused = max(tries, key=lambda entry: _understood(entry[0]))
     if not turns:
-        raise Unclear(next(iter(refused.values())))
+        raise UnclearError(next(iter(refused.values())))
     return turns, [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
 
 
@@ -188,28 +190,30 @@ def _written(write: Callable[[Message], Written]) -> tuple[dict[str, Turn], dict
 def _understood(turns: dict[str, Turn]) -> int:
     """Of how many turns it can be told how they are written."""
     try:
-        return len(examine(turns).turns)
-    except Unclear:
+        return len(analyse(turns).turns)
+    except UnclearError:
         return 0
 
 
-def _faithful(room: Checkout, turns: dict[str, Turn]) -> list[str]:
+def _formats_that_read(sandbox: Checkout, turns: dict[str, Turn]) -> list[str]:
     """The formats that read all turns as they were meant, those that write them best first."""
     bare = {name: turn for name, turn in trimmed(turns)[0].items() if turn.message.calls or turn.message.text}
     if not any(turn.message.calls for turn in bare.values()):
         return []
-    with room.in_use():
-        good = [name for name in room.names() if not any(differences(turn, name) for turn in bare.values())]
+    with sandbox.in_use():
+        good = [name for name in sandbox.names() if not any(differences(turn, name) for turn in bare.values())]
         exact = {name: sum(rewritten(turn, name) == turn.written.text for turn in bare.values()) for name in good}
     return sorted(good, key=lambda name: (-exact[name], name))
 
 
-def _grammar(name: str, findings: Findings, source: str) -> str:
+def _grammar(name: str, findings: TemplateAnalysis, source: str) -> str:
     example = findings.turns.get("one_call") or next(iter(findings.turns.values()))
-    return grammar(findings.notation, Fields(name, title(findings.notation), "", source, example.written.text.strip()))
+    return grammar(
+        findings.notation, HeaderFields(name, title(findings.notation), "", source, example.written.text.strip())
+    )
 
 
-def _keep(draft: Draft, findings: Findings, source: str) -> None:
+def _add_cases(draft: Draft, findings: TemplateAnalysis, source: str) -> None:
     """Add the turns that are read as they were meant as cases, and say how the others are read."""
     well = 0
     spaced: list[str] = []
@@ -247,11 +251,11 @@ def copy(checkout: Checkout, name: str, like: str) -> Draft:
     """The grammar of a format under another name, with its example as the first case."""
     draft = Draft(name, _renamed(Source.of(checkout.existing(like)).text, name))
     draft.remarks.append(f"the grammar of `{like}` under another name")
-    with scratch(checkout) as room:
-        with tried(room, name, draft.grammar):
+    with temporary_checkout(checkout) as sandbox:
+        with grammar_in_use(sandbox, name, draft.grammar):
             example = registry.header(name).example
         draft.add("ok", "example", example, f"the example of `{like}`: replace it by what the model wrote")
-        cut(draft, room)
+        add_truncated_case(draft, sandbox)
     return draft
 
 
@@ -298,6 +302,6 @@ def blank(checkout: Checkout, name: str) -> Draft:
     )
     text = f'Let me look that up.\n<{name}>\n{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}\n</{name}>'
     draft.add("ok", "one_call", text, "made up: replace it by what the model wrote")
-    with scratch(checkout) as room:
-        cut(draft, room)
+    with temporary_checkout(checkout) as sandbox:
+        add_truncated_case(draft, sandbox)
     return draft

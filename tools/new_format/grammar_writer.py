@@ -16,11 +16,11 @@ from .call_slots import (
     QUOTED_ID,
     QUOTED_NAME,
     VALUE,
-    Unclear,
+    UnclearError,
     is_tag,
     tokens,
 )
-from .markers import Body, closer, markers, pattern, pieces
+from .markers import GrammarBody, closer, markers, pattern, pieces
 from .notation import Arguments, Notation
 
 #: What `shared/think.lark` writes.
@@ -35,7 +35,7 @@ _ENDS_NAME = re.compile(r"[\s<>\"'=(){}\[\],;|]")
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class HeaderFields:
     """The header of the grammar."""
 
     format: str
@@ -45,11 +45,11 @@ class Fields:
     example: str
 
 
-def grammar(found: Notation, fields: Fields) -> str:
-    """The text of a grammar. Raises Unclear where no grammar can say what the notation is."""
+def grammar(found: Notation, fields: HeaderFields) -> str:
+    """The text of a grammar. Raises UnclearError where no grammar can say what the notation is."""
     if not "".join([found.section[0], found.head[0][0]]).strip():
-        raise Unclear("nothing marks where a call begins")
-    body = Body()
+        raise UnclearError("nothing marks where a call begins")
+    body = GrammarBody()
     section = _section(found, body)
     body.rules |= {section[0]: section[1]} if section[0] != "tool_call" else {}
     _call(found, body)
@@ -67,7 +67,7 @@ def grammar(found: Notation, fields: Fields) -> str:
     return "\n".join([*lines, *([] if by_line else ["%import common.WS", "%ignore WS"])]) + "\n"
 
 
-def _header(found: Notation, fields: Fields, *, shared_think: bool) -> list[str]:
+def _header(found: Notation, fields: HeaderFields, *, shared_think: bool) -> list[str]:
     edges = [found.before or "", *(found.think or ())]
     spaced = [
         name for name, is_it in (("text", any(e != e.strip() for e in edges)), ("reasoning", _trims(found))) if is_it
@@ -99,7 +99,7 @@ def _import(module: str, names: list[str]) -> str:
 # rules
 
 
-def _section(found: Notation, body: Body) -> tuple[str, str]:
+def _section(found: Notation, body: GrammarBody) -> tuple[str, str]:
     """The rule for what may stand in a response: a section of calls, or one call."""
     opened, closed = found.section
     first = last = ""
@@ -115,7 +115,7 @@ def _section(found: Notation, body: Body) -> tuple[str, str]:
     return "_tool_calls", " ".join(part for part in (first, many, last) if part)
 
 
-def _call(found: Notation, body: Body) -> None:
+def _call(found: Notation, body: GrammarBody) -> None:
     """The rule for a call, and those for what stands in it."""
     parts: list[str] = []
     alone = not any(found.section)
@@ -147,7 +147,7 @@ def _divider(markup: str) -> str:
     return "_COMMA" if markup.strip() == "," else "_SEPARATOR"
 
 
-def _slot(found: Notation, number: int, kind: str, body: Body) -> str:
+def _slot(found: Notation, number: int, kind: str, body: GrammarBody) -> str:
     """The symbol for a slot of a call, with what it needs."""
     following = found.head[number + 1][0] if number + 1 < len(found.head) else found.lead or found.close
     if kind == NAME:
@@ -168,7 +168,7 @@ def _slot(found: Notation, number: int, kind: str, body: Body) -> str:
     return _SYMBOLS[kind]
 
 
-def _object(key: str, body: Body) -> None:
+def _object(key: str, body: GrammarBody) -> None:
     """Import the rule for a call that is an object, with the key of its arguments where that is another one."""
     if key == "arguments":
         body.take("json_call", "_json_call")
@@ -177,7 +177,7 @@ def _object(key: str, body: Body) -> None:
         body.take("json_call", "_json_call", "_ARGUMENTS_KEY")
 
 
-def _name(terminal: str, following: str, body: Body) -> None:
+def _name(terminal: str, following: str, body: GrammarBody) -> None:
     """Import the terminal of a name, or define a narrower one where the markup behind it could be part of a name."""
     if following[:1] and not _ENDS_NAME.match(following):
         body.terminals[terminal] = _NARROW
@@ -185,7 +185,7 @@ def _name(terminal: str, following: str, body: Body) -> None:
         body.take("text", terminal)
 
 
-def _joined_id(found: Notation, body: Body) -> None:
+def _joined_id(found: Notation, body: GrammarBody) -> None:
     """A name and a number behind it, with a sign between, are the call's id, all of them together."""
     call = body.rules["tool_call"]
     match = re.search(r"((?:_\w+ )?)TOOL_NAME (_\w+) call_id", call)
@@ -196,7 +196,7 @@ def _joined_id(found: Notation, body: Body) -> None:
     body.rules["call_id"] = f"{own}TOOL_NAME {match[2]} CALL_INDEX"
 
 
-def _listed(written: Arguments, found: Notation, body: Body) -> str:
+def _listed(written: Arguments, found: Notation, body: GrammarBody) -> str:
     """The symbols for all arguments, and the rule for one."""
     first = markers(written.open, "_ARGUMENT_OPEN", body, opens=_key_ahead(written) if not written.open.strip() else "")
     _name("ARG_NAME", written.middle, body)
@@ -216,7 +216,7 @@ def _listed(written: Arguments, found: Notation, body: Body) -> str:
     return f"(argument ({markers(written.separator, _divider(written.separator), body)} argument)*)?"
 
 
-def _value(kind: str, body: Body) -> str:
+def _value(kind: str, body: GrammarBody) -> str:
     """The terminal for the value of an argument."""
     if kind == PYTHON:
         body.terminals["PYTHON_VALUE"] = r"/[^,)\]}=:][\s\S]*/"
@@ -226,7 +226,7 @@ def _value(kind: str, body: Body) -> str:
     return name
 
 
-def _think(found: Notation, body: Body) -> str | None:
+def _think(found: Notation, body: GrammarBody) -> str | None:
     """The rule for reasoning; None where it is the shared one."""
     if found.think is None or found.think == _SHARED_THINK:
         return None

@@ -10,7 +10,7 @@ from .call_slots import is_tag, tokens
 
 
 @dataclass
-class Body:
+class GrammarBody:
     """The rules and terminals so far, and what is imported, by file."""
 
     rules: dict[str, str] = field(default_factory=dict[str, str])
@@ -37,7 +37,7 @@ class Body:
 def markers(
     markup: str,
     role: str,
-    body: Body,
+    body: GrammarBody,
     *,
     outer_last: bool = False,
     opens: str = "",
@@ -106,7 +106,7 @@ def _terminal(piece: str, opens: str, *, free: bool) -> str:
     return _string(piece) if piece == bare else f"{_string(piece)} | {_string(bare)}"
 
 
-def closer(markup: str, after: Iterable[str], body: Body, *, free: bool) -> str:
+def closer(markup: str, after: Iterable[str], body: GrammarBody, *, free: bool) -> str:
     """The terminals that close a value. Behind bare text they count only where something follows that may."""
     parts = pieces(markup)
     if not parts or not free:

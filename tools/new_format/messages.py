@@ -24,7 +24,7 @@ from .call_slots import (
     Call,
     Sample,
     Slot,
-    Unclear,
+    UnclearError,
     json_value,
     slots_of_object,
 )
@@ -119,7 +119,7 @@ def left_out(written: Written, message: Message) -> list[str]:
 
 
 def found(written: Written, message: Message) -> Sample:
-    """Where what a message says stands in its text, all of which is there. Raises Unclear for a call that is not."""
+    """Locate the calls of a message in its text. Raises UnclearError if a call is not found."""
     text, start, after = written.prefix + written.text, 0, ""
     thought: tuple[int, int] | None = None
     thought_end = 0
@@ -142,19 +142,19 @@ def found(written: Written, message: Message) -> Sample:
 
 
 def _call(text: str, start: int, tool: Tool) -> Call:
-    """A call, looked for from a place on. Raises Unclear."""
+    """A call, looked for from a place on. Raises UnclearError."""
     at = text.find("{", start)
     while at >= 0:
         value = json_value(text, at)
         slots = slots_of_object(text, at)
         if value and slots and tool.name in json.dumps(value[0]):
             if slots[0].kind == CALL and isinstance(value[0].get("arguments", value[0].get("parameters")), str):
-                raise Unclear("the arguments are written as a JSON string inside of JSON")
+                raise UnclearError("the arguments are written as a JSON string inside of JSON")
             return Call(slots)
         at = text.find("{", at + 1)
     at = text.find(tool.name, start)
     if at < 0:
-        raise Unclear(f"the name of the tool, `{tool.name}`, is not written")
+        raise UnclearError(f"the name of the tool, `{tool.name}`, is not written")
     name = Slot(NAME, at, at + len(tool.name))
     head = [name]
     given = text.rfind(tool.id, start, at)
@@ -170,7 +170,7 @@ def _call(text: str, start: int, tool: Tool) -> Call:
             head.append(Slot(ID, given, given + len(tool.id)))
         return Call((*head, Slot(OBJECT, brace, value[1])))
     if tool.arguments:
-        raise Unclear(f"the arguments of `{tool.name}`, {json.dumps(tool.arguments)}, are not written")
+        raise UnclearError(f"the arguments of `{tool.name}`, {json.dumps(tool.arguments)}, are not written")
     return Call(tuple(head))
 
 

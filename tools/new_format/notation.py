@@ -20,7 +20,7 @@ from .call_slots import (
     Call,
     Sample,
     Slot,
-    Unclear,
+    UnclearError,
     is_tag,
     tokens,
 )
@@ -87,14 +87,14 @@ class Notation:
 def notation(samples: Sequence[Sample], like: Notation | None = None) -> Notation:
     """How the calls of samples are written. What they do not show is taken from a notation that is like it.
 
-    Raises Unclear where the samples contradict each other.
+    Raises UnclearError where the samples contradict each other.
     """
     called = _numbered(_split(_bare([sample for sample in samples if sample.calls])))
     if not called:
-        raise Unclear("there is no call")
+        raise UnclearError("there is no call")
     calls = [call for sample in called for call in sample.calls]
     if len({tuple(slot.kind for slot in call.head) for call in calls}) > 1:
-        raise Unclear("the calls are built in different ways")
+        raise UnclearError("the calls are built in different ways")
     arguments, lead = _arguments(called, like)
     opening, closing, between = _edges(called, arguments, lead)
     head = _head(called)
@@ -173,7 +173,7 @@ def _with_index(sample: Sample, call: Call, number: int) -> Call:
     start = call.head[number - 1].end
     match = re.search(r"(?<!\d)\d+(?!\d)", sample.text[start : call.head[number].start])
     if match is None:
-        raise Unclear("some calls are numbered, and some are not")
+        raise UnclearError("some calls are numbered, and some are not")
     slot = Slot(INDEX, start + match.start(), start + match.end())
     return replace(call, head=(*call.head[:number], slot, *call.head[number:]))
 
@@ -189,11 +189,11 @@ def _head(samples: list[Sample]) -> list[tuple[str, str]]:
 
 
 def _agreed(markups: Iterable[str], place: str) -> str:
-    """The markup that stands at a place everywhere, white space aside. Raises Unclear where it differs."""
+    """The markup that stands at a place everywhere, white space aside. Raises UnclearError where it differs."""
     counted = Counter(markups)
     if len({"".join(markup.split()) for markup in counted}) > 1:
         one, other, *_ = {"".join(markup.split()): markup for markup in counted}.values()
-        raise Unclear(f"the markup {place} differs: {one!r} and {other!r}")
+        raise UnclearError(f"the markup {place} differs: {one!r} and {other!r}")
     return counted.most_common(1)[0][0]
 
 

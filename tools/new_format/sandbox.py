@@ -25,7 +25,7 @@ _FIRST, _LAST = re.compile(rf"\s*{TAG}"), re.compile(rf"{TAG}\s*\Z")
 
 
 @contextmanager
-def scratch(checkout: Checkout) -> Generator[Checkout]:
+def temporary_checkout(checkout: Checkout) -> Generator[Checkout]:
     """A checkout that has the grammars of another one, and into which a grammar may be written."""
     with TemporaryDirectory(prefix="new_format_") as folder:
         made = Checkout(Path(folder))
@@ -34,16 +34,16 @@ def scratch(checkout: Checkout) -> Generator[Checkout]:
 
 
 @contextmanager
-def tried(room: Checkout, name: str, grammar: str) -> Generator[None]:
+def grammar_in_use(sandbox: Checkout, name: str, grammar: str) -> Generator[None]:
     """Within, the grammar can be used under its name. Raises GrammarError where it cannot be compiled."""
-    path = room.grammar(name)
+    path = sandbox.grammar(name)
     files = (path, registry.compiled_path(path))
     before = [file.read_bytes() if file.exists() else None for file in files]
     path.write_text(grammar, "utf-8")
     try:
         files[1].parent.mkdir(exist_ok=True)
         files[1].write_text(_compiled(path, grammar), "utf-8")
-        with room.in_use():
+        with sandbox.in_use():
             yield
     finally:
         for file, content in zip(files, before, strict=True):
@@ -92,7 +92,7 @@ def has_calls(reply: Reply) -> bool:
     return bool(reply.tool_calls or reply.actions or reply.payloads)
 
 
-def streams_differ(case: Case) -> bool:
+def differs_in_stream(case: Case) -> bool:
     """Is a case read otherwise where it arrives one character at a time?"""
     parser: StreamParser = case.parser()
     for character in case.text:

@@ -29,7 +29,7 @@ from .call_slots import (
     Call,
     Sample,
     Slot,
-    Unclear,
+    UnclearError,
     is_tag,
     json_value,
     python_value,
@@ -69,7 +69,7 @@ _CLOSERS = re.compile(rf"(?:\s*(?!(?:{END_OF_TURN})\s*\Z)(?:{TAG}|[\])}}]|```))*
 
 
 #: What was told of a format, by its name and the checksums of the files that its grammar is made from.
-_TOLD: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
+_NOTATIONS: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
 
 
 def rendered_notation(format: str) -> Notation | None:
@@ -78,11 +78,11 @@ def rendered_notation(format: str) -> Notation | None:
     for message in MESSAGES.values():
         try:
             samples.append(found(Written(render(segments(message), format)), message))
-        except (RenderError, Unclear):
+        except (RenderError, UnclearError):
             continue
     try:
         told = notation(samples)
-    except Unclear:
+    except UnclearError:
         return None
     return told if (told.section[0] + told.head[0][0]).strip() else None
 
@@ -96,11 +96,11 @@ def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]
     formats = [name for name, header in headers.items() if not header.actions]
     formats.sort(key=lambda name: (-len(headers[name].models), name))
     made = {name: (name, tuple(sources(checkout.grammar(name)).items())) for name in formats}
-    if not all(key in _TOLD for key in made.values()):
+    if not all(key in _NOTATIONS for key in made.values()):
         with checkout.in_use():
             for name, key in made.items():
-                _TOLD[key] = rendered_notation(name)
-    return {name: found for name, key in made.items() if (found := _TOLD[key])}
+                _NOTATIONS[key] = rendered_notation(name)
+    return {name: found for name, key in made.items() if (found := _NOTATIONS[key])}
 
 
 def _header(checkout: Checkout, format: str) -> Header:
@@ -109,7 +109,7 @@ def _header(checkout: Checkout, format: str) -> Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class FormatMatch:
     """Responses as a format of the name `format` would write them, with other markup."""
 
     format: str
@@ -118,16 +118,16 @@ class Likeness:
     changes: int
 
 
-def likenesses(texts: Sequence[str], known: dict[str, Notation]) -> list[Likeness]:
+def matching_formats(texts: Sequence[str], known: dict[str, Notation]) -> list[FormatMatch]:
     """What responses are as each of the formats would write them, where they can be; the nearest first.
 
     Of those that are as near, the first of `known` comes first.
     """
-    made: list[Likeness] = []
+    made: list[FormatMatch] = []
     for name, one in known.items():
         for form in (one, *_with_id(one)):
-            with suppress(Unclear):
-                made.append(likeness(texts, name, form))
+            with suppress(UnclearError):
+                made.append(match_format(texts, name, form))
     return sorted(made, key=lambda like: (like.changes, -like.calls))
 
 
@@ -140,18 +140,18 @@ def _with_id(known: Notation) -> list[Notation]:
     return [replace(known, head=((opened, one), (token, other), (token, OBJECT))) for one, other in orders]
 
 
-def likeness(texts: Sequence[str], format: str, known: Notation) -> Likeness:
-    """Read the calls of responses as a known notation writes them, whatever the markup is. Raises Unclear."""
-    samples = [sample for text in texts for sample in located(text, known)]
+def match_format(texts: Sequence[str], format: str, known: Notation) -> FormatMatch:
+    """Read the calls of responses as a known notation writes them, whatever the markup is. Raises UnclearError."""
+    samples = [sample for text in texts for sample in locate_calls(text, known)]
     if known.arguments and not any(call.arguments for sample in samples for call in sample.calls):
-        raise Unclear("no call has arguments that stand one by one")
+        raise UnclearError("no call has arguments that stand one by one")
     told = notation(samples, known)
     old, new = known.markers, told.markers
     changes = sum(old.get(place, "").strip() != new.get(place, "").strip() for place in {*old, *new})
-    return Likeness(format, told, sum(len(sample.calls) for sample in samples), changes)
+    return FormatMatch(format, told, sum(len(sample.calls) for sample in samples), changes)
 
 
-def located(text: str, known: Notation) -> list[Sample]:
+def locate_calls(text: str, known: Notation) -> list[Sample]:
     """The calls of a response that are built as those of a known notation, in groups that stand together."""
     thought = _THOUGHT.search(text)
     closed = thought or _CLOSED.match(text)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken import RenderError, parse, render
 
-from .call_slots import Sample, Unclear
+from .call_slots import Sample, UnclearError
 from .messages import Message, Written, found, left_out, schemas, segments
 from .notation import Notation, notation
 
@@ -21,7 +21,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class TemplateAnalysis:
     """The notation of messages; each turn without the token that ends it; what was noticed, for a person."""
 
     notation: Notation
@@ -45,8 +45,8 @@ def trimmed(turns: Mapping[str, Turn]) -> tuple[dict[str, Turn], list[str]]:
     return made, list(dict.fromkeys(remarks))
 
 
-def examine(turns: Mapping[str, Turn]) -> Findings:
-    """Tell how messages are written. Raises Unclear where that cannot be told."""
+def analyse(turns: Mapping[str, Turn]) -> TemplateAnalysis:
+    """Tell how messages are written. Raises UnclearError where that cannot be told."""
     before, _ = _frame(turns)
     bare, remarks = trimmed(turns)
     samples: dict[str, Sample] = {}
@@ -54,30 +54,30 @@ def examine(turns: Mapping[str, Turn]) -> Findings:
     for name, turn in bare.items():
         try:
             sample = found(turn.written, turn.message)
-        except Unclear as error:
+        except UnclearError as error:
             lost[name] = str(error)
             continue
         skipped = len(before) if not sample.after and sample.text.startswith(before) else sample.start
         samples[name] = replace(sample, start=skipped)
     if not any(sample.calls for sample in samples.values()):
-        raise Unclear(f"no call can be found: {next(iter(lost.values()), 'none is written')}")
+        raise UnclearError(f"no call can be found: {next(iter(lost.values()), 'none is written')}")
     if not any(call.arguments for name in samples for call in bare[name].message.calls):
-        raise Unclear(next(iter(lost.values()), "no call has arguments"))
-    told = _told(samples, bare, remarks)
+        raise UnclearError(next(iter(lost.values()), "no call has arguments"))
+    told = _known_notations(samples, bare, remarks)
     if before.strip():
         remarks.append(f"every turn begins with {before!r}")
     if told.ending.strip():
         remarks.append(f"a turn that ends with a call ends with {told.ending!r}, which is left out")
     remarks += [f"`{name}`: {why}" for name, why in lost.items()]
     ended = {name: Turn(t.message, _without(t.written, told.ending)) for name, t in bare.items() if name not in lost}
-    return Findings(told, ended, remarks)
+    return TemplateAnalysis(told, ended, remarks)
 
 
-def _told(samples: dict[str, Sample], turns: Mapping[str, Turn], remarks: list[str]) -> Notation:
+def _known_notations(samples: dict[str, Sample], turns: Mapping[str, Turn], remarks: list[str]) -> Notation:
     """The notation of samples; where they contradict each other, of those without quotes and line breaks in values."""
     try:
         return notation(list(samples.values()))
-    except Unclear as error:
+    except UnclearError as error:
         plain = [sample for name, sample in samples.items() if not _is_hard(turns[name].message)]
         if len(plain) == len(samples):
             raise
