@@ -1,8 +1,8 @@
-"""Detection: which format is a piece of text in?
+"""Detection: which format is each segment of a text in?
 
-Outside of every segment all formats agree: what is no opening marker is text. At an opening marker, the formats that
-have it are tried side by side from there. Of those that read their segment to the end without damage, the
-one that reads the most has it; then the next segment is anybody's again, so that a response may mix formats.
+Between segments, all formats agree: everything but an opening marker is text. At an opening marker, the formats that
+have it become candidates and read on side by side. Of those that read their segment to its end without damage, the one
+that reads the most wins. The next segment is open to all formats again, so a response may mix formats.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .plain_text import OpenerMatch, PlainTextPolicy
 
 
 class Detector:
-    """Reads a text whose format is not known. `detected` is the format of the first segment that was no text.
+    """Reads a text whose format is not known. `detected` is the format of the first segment that is not text.
 
     A parser reads plain text up to an opening marker, and candidates the segment behind it.
     """

@@ -1,4 +1,4 @@
-"""The functions that a caller uses."""
+"""`parse`, `stream` and `astream`: the functions that read responses."""
 
 from __future__ import annotations
 
@@ -30,27 +30,29 @@ def parse(
     finish_reason: str | None = None,
     settings: Settings | None = None,
 ) -> Reply:
-    """Read a whole response.
+    """Parse a complete response.
 
-    `format` is a format's name or alias, or "auto": each segment is then read by the format that its text fits.
-    `tools` are the tools that the model was given: OpenAI or Anthropic dicts, pydantic models, annotated callables;
-    their schemas give the types of arguments that are written as bare text. `prefix` is what the prompt had already
-    opened (`<think>` and a line break): it is read first, and is no part of the spans. Without it, it is what the
-    format's prompts always end with, unless the response begins with that itself; "" says that nothing was opened.
+    `format` is the name or an alias of a format. With "auto", each segment is read by the format that fits it.
+    `tools` are the tools that the model was given, as OpenAI or Anthropic dicts, pydantic models or annotated
+    callables. Their schemas give bare-text arguments a type.
 
-    `repair` says how far damage may be repaired, each step with the ones before it: "none"; "notation", where there is
-    one reading only (a trailing comma in JSON); "structure", missing brackets and commas, and from here on missing
-    markers; "strings", quotes that are not escaped (this is what is done if nothing is said); "heuristic", a guess. All
-    that was changed is in `reply.repairs`. `finish_reason` is what the provider said of the end, if it said it: with
-    "stop" and the like a call at the end may lack its closing markers, with "length" or nothing it is truncated.
+    `prefix` is the end of the prompt, if it opens markup (`<think>` and a line break). It is read before the text and is not part
+    of any span. By default it is what the format's prompts always end with, unless the response itself begins so. Pass
+    "" if the prompt opens nothing.
 
-    `coordinates` is the space in which the points of GUI actions are written, where that is not the format's own. With
-    a `screen`, points are given in its pixels. Both may stand in the settings, too, which also say whether points
-    beyond the screen are moved to its edge.
+    `repair` limits repairs. Each level includes those before it: "none"; "notation", repairs with one possible reading,
+    such as a trailing comma in JSON; "structure", missing brackets, commas and markers; "strings", unescaped quotes
+    (the default); "heuristic", a guess. Every change is in `reply.repairs`. `finish_reason` is the provider's finish
+    reason. With "stop" and the like, closing markers that are missing at the end are inserted; with "length" or None,
+    the last call is truncated.
 
-    Nothing that a model can write raises: what is wrong is in `reply.diagnostics`. With `on_error="raise"` the first
-    error is raised as a ResponseError, and nothing is repaired unless `repair` says so. Raises UnknownFormatError,
-    ToolError, ValueError for an unknown `repair`, and LimitError for text over the limit.
+    `coordinates` is the coordinate space of points in GUI actions, if it is not the format's own. With a `screen`,
+    points are converted to its pixels. Both can also be set in `settings`, which also say whether points outside of
+    the screen are moved to its edge.
+
+    Damaged responses do not raise: problems are in `reply.diagnostics`. With `on_error="raise"`, the first error raises
+    ResponseError, and nothing is repaired unless `repair` is given. Raises UnknownFormatError for an unknown format,
+    ToolError for an invalid tool, ValueError for an unknown `repair`, and LimitError for a text over the limit.
     """
     if coordinates is not None or screen is not None:
         settings = with_screen(settings, coordinates, screen)
@@ -75,9 +77,9 @@ def stream(
     screen: Screen | None = None,
     settings: Settings | None = None,
 ) -> Iterator[Event]:
-    """Read a response that arrives in chunks, and yield its events as early as they are certain.
+    """Parse a response that arrives in chunks, and yield each event as soon as it is certain.
 
-    The last event is `Done`, with the reply that `parse` would give for the joined chunks. See `parse` for the rest.
+    The last event is `Done`. Its reply equals that of `parse` for the joined chunks. For the arguments, see `parse`.
     """
     parser = StreamParser(
         format,
@@ -104,7 +106,7 @@ async def astream(
     screen: Screen | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[Event]:
-    """`stream` for chunks that arrive asynchronously."""
+    """Like `stream`, for an asynchronous iterable of chunks."""
     parser = StreamParser(
         format,
         tools=tools,

@@ -1,4 +1,4 @@
-"""What formats there are, and which of them a text may be in."""
+"""Which formats there are, and which of them a text may be in."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MODEL = ConfigDict(frozen=True, defer_build=True)
 
 
 class FormatInfo(BaseModel):
-    """What the grammar of a format says of it.
+    """A format, as its grammar describes it.
 
-    `name` and each of the `aliases` is accepted as `parse(text, format=...)`; `example` is a response in the format.
-    `like` is the format that `auto` names where both read a text alike, or "".
+    Pass `name` or one of the `aliases` as `parse(text, format=...)`. `example` is a response in the format. `like` is
+    the format that "auto" prefers if both read a text alike, or "".
     """
 
     model_config = _MODEL
@@ -35,11 +35,11 @@ class FormatInfo(BaseModel):
 
 
 class Candidate(BaseModel):
-    """A format that reads more than text in a response.
+    """A format that finds more than text in a response.
 
-    `covered` is the share of the response, from 0 to 1 and white space aside, that it reads as something else than
-    text. `status` is that of its reply, `calls` names the tools of its finished calls in order, and `known` says that
-    all of those are tools that were given, or that none were given.
+    `covered` is the share of the response that is not text, from 0 to 1, without white space. `status` is the status of
+    the format's reply. `calls` are the names of the complete calls, in order. `known` is true if all of them are among
+    the given tools, or if no tools were given.
     """
 
     model_config = _MODEL
@@ -52,7 +52,7 @@ class Candidate(BaseModel):
 
 
 def formats() -> list[FormatInfo]:
-    """All formats, in alphabetical order."""
+    """Return all formats in alphabetical order."""
     return [_info(name) for name in registry.names()]
 
 
@@ -70,19 +70,18 @@ def _info(name: str) -> FormatInfo:
 
 
 def detect(text: str, *, tools: Any = None) -> list[Candidate]:
-    """The formats that a text may be in, best first; empty for plain text.
+    """Return the formats that a text may be in, the best first. The list is empty for plain text.
 
-    Every format reads the text, as it stands or behind what its prompts open, where that is sound. Those that find
-    nothing but what plain text has (text and reasoning tags) are no candidates, nor are those that find what the
-    format does that they are like; plain text itself is one if there is reasoning. The format that `parse` picks is
-    the first one. The others follow by their damage, then by how much they cover, by whether the tools they call are
-    known, by name.
+    Every format reads the text, with and without the end of its prompts. A format is left out if it finds no more than
+    plain text does (text and reasoning), or the same as the format that it is `like`. Plain text is included if it
+    finds reasoning. The first candidate is the format that `parse` picks. The others are sorted by damage, by
+    `covered`, by `known` and by name.
     """
     given = Tools.of(tools)
     picked = parse(text, tools=given).format
     plain = _found(parse(text, format=PLAIN))
     found: list[Candidate] = []
-    replies = {name: _reading(text, name, given) for name in registry.names()}
+    replies = {name: _reply_of(text, name, given) for name in registry.names()}
     for name, reply in replies.items():
         here, like = _found(reply), registry.header(name).like
         foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
@@ -92,8 +91,8 @@ def detect(text: str, *, tools: Any = None) -> list[Candidate]:
     return sorted(found, key=lambda c: (c.format != picked, *_rank(c)))
 
 
-def _reading(text: str, name: str, tools: Tools | None) -> Reply:
-    """What a format reads in a text of which it is not known what the prompt had opened."""
+def _reply_of(text: str, name: str, tools: Tools | None) -> Reply:
+    """The reply of a format for a text whose prompt is not known."""
     reply = parse(text, format=name, tools=tools, prefix="")
     if reply.reasoning is None and not reply.tool_calls and registry.header(name).opened:
         behind = parse(text, format=name, tools=tools)
@@ -102,7 +101,7 @@ def _reading(text: str, name: str, tools: Tools | None) -> Reply:
 
 
 def _found(reply: Reply) -> list[tuple[str, str]]:
-    """What a reply has besides text: the kinds of its segments, with what the model wrote there."""
+    """What a reply holds besides text: the kinds of its segments, with what the model wrote there."""
     found = [(s.kind, reply.raw[slice(*s.span)].strip()) for s in reply.segments if s.kind != "text"]
     return found + [("envelope", "")] * reply.envelope
 
@@ -114,9 +113,15 @@ def _rank(candidate: Candidate) -> tuple[Any, ...]:
 
 def _candidate(name: str, reply: Reply, tools: Tools | None) -> Candidate:
     calls = tuple([call.name for call in reply.tool_calls])
-    whole = _ink(reply.raw)
+    whole = _length_without_space(reply.raw)
     # The content of an envelope is text, too, but not as it stands there
-    text = sum([_ink(s.text) for s in reply.segments if s.kind == "text" and reply.raw.startswith(s.text, s.span[0])])
+    text = sum(
+        [
+            _length_without_space(s.text)
+            for s in reply.segments
+            if s.kind == "text" and reply.raw.startswith(s.text, s.span[0])
+        ]
+    )
     return Candidate(
         format=name,
         status=reply.status,
@@ -126,6 +131,6 @@ def _candidate(name: str, reply: Reply, tools: Tools | None) -> Candidate:
     )
 
 
-def _ink(text: str) -> int:
-    """How many characters of a text are no white space."""
+def _length_without_space(text: str) -> int:
+    """The number of characters that are not white space."""
     return sum([len(word) for word in text.split()])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 OnError = Literal["keep", "raise"]
 
-#: The stop reasons by which providers say that the model ended its answer itself; in any case, `-` for `_`.
+#: Finish reasons that say that the model ended its answer itself, in lower case and with `_` for `-`.
 ENDED = frozenset(
     {
         "stop",
@@ -50,12 +50,12 @@ ENDED = frozenset(
 
 
 def proves_end(reason: str | None) -> bool:
-    """Does a stop reason say that the model ended its answer itself?"""
+    """Does a finish reason prove that the model ended its answer itself?"""
     return reason is not None and reason.strip().lower().replace("-", "_") in ENDED
 
 
 def check_repair_limit(repair: object) -> None:
-    """Raises ValueError for what is no limit of repairs."""
+    """Raise ValueError if an argument is not a repair limit."""
     if repair not in REPAIR_LIMITS:
         names = ", ".join([f'"{limit}"' for limit in REPAIR_LIMITS])
         raise ValueError(f"`repair` is {repair!r}; expected one of {names}")
@@ -221,16 +221,16 @@ class Session:
 def read_embedded(
     format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
 ) -> EmbeddedActions:
-    """Read the value of a JSON string as a response of a format; see `ReadEmbedded`."""
+    """Read the value of a JSON string as a response in a format; see `ReadEmbedded`."""
     reply = Session(format, None, "", "keep", repair_limit, settings, None).read(text, "stop")
     return embedded_actions(reply, text, raw, start)
 
 
 class StreamParser:
-    """Reads a response that arrives in pieces.
+    """Parses a response that arrives in chunks.
 
-    `feed` takes text, or bytes of UTF-8 that may be split anywhere, and returns the events that they complete;
-    `close` returns the last ones, and the reply is then in `reply`. See `parse` for the arguments.
+    `feed` takes text, or UTF-8 bytes that may be split anywhere, and returns the events that have become certain.
+    `close` returns the last events; the reply is then in `reply`. For the arguments, see `parse`.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class StreamParser:
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes) -> list[Event]:
-        """Read a piece. Raises StreamClosedError after `close`, and LimitError over the limit of the settings."""
+        """Read a chunk. Raises StreamClosedError after `close`, and LimitError for a text over the limit."""
         if self.reply is not None:
             raise StreamClosedError("the stream was closed; make a new StreamParser for the next response")
         text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
@@ -267,16 +267,16 @@ class StreamParser:
         return [events.pop()] if len(events) == 1 else self._drain()
 
     def close(self) -> list[Event]:
-        """The response has ended, and why is not known. See `finish`."""
+        """End the response without a finish reason. See `finish`."""
         return self.finish(None)
 
     def finish(self, reason: str | None) -> list[Event]:
-        """The response has ended for a reason that the provider gives. Finishing again returns nothing.
+        """End the response with the provider's finish reason, and return the last events; a second call returns none.
 
-        A call whose end never came is truncated, unless the reason says that the model ended where it meant to
-        (`stop`, `tool_calls`, `end_turn` and the like): then only its closing markers are missing, which is a repair.
+        An incomplete call is truncated, unless the reason says that the model ended its answer (`stop`, `tool_calls`,
+        `end_turn` and the like). Then its closing markers are inserted, which is recorded as a repair.
 
-        Raises ResponseError with `on_error="raise"`, where the response has an error.
+        Raises ResponseError if the response has an error and `on_error` is "raise".
         """
         if self.reply is not None:
             return []
