@@ -175,7 +175,7 @@ def test_a_call_that_was_sent_otherwise_is_invalid_and_the_next_one_is_kept() ->
     assert found(reply) == [("g", {})]
     assert [(c.name, c.status) for c in reply.unfinished] == [("f", "invalid")]
     assert str(reply.diagnostics[0]) == (
-        "hermes:1:1 invalid-call: the call of `f` can only be read against what was sent of it while it came"
+        "hermes:1:1 invalid-call: the call of `f` can be read, but contradicts the arguments that were sent of it"
     )
 
 

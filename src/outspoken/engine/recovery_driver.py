@@ -6,7 +6,7 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, Region
-from outspoken.recovery.speculation import accept, continues, contradicts, draft_of
+from outspoken.recovery.speculation import Speculation
 from outspoken.recovery.sync_points import single_character_points
 from outspoken.semantics.builder import Builder
 
@@ -250,30 +250,26 @@ class RecoveryDriver:
 
     def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
         """Carry out a recovery path, unless it contradicts what was announced. Returns whether it was accepted."""
-        builder = self.builder
-        draft = draft_of(builder, damage.call, damage.start, self.text.slice)
+        builder, call = self.builder, damage.call
+        speculation = Speculation(builder, call, damage.start, self.text.slice)
+        fork = speculation.builder
         if damage.outer is not self.automaton.top_level:
             # the section's own opener may be missing; it stands before the call, and so is no part of the path
-            draft.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
+            fork.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
         for step in path.steps:
-            apply_step(draft, step, self.text, self.state.trims)
+            apply_step(fork, step, self.text, self.state.trims)
         if path.cut:
-            draft.cut(end)
-        draft.output.flush()
-        if draft.recorder.ambiguity:
-            return False  # what can be read in two ways is no call, so that it cannot be said to be invalid
-        if not draft.recorder.was_ambiguous and any(
-            s.kind == "tool_call" and s.status == "invalid" for s in draft.output.segments
-        ):
-            return False
-        call = damage.call
-        if call is not None and not continues(builder, call, draft):
-            other = contradicts(call, draft) if closed else None
+            fork.cut(end)
+        fork.output.flush()
+        if speculation.is_ambiguous() or speculation.has_invalid_call():
+            return False  # text that can be read in two ways is no call, and so no invalid one either
+        if call is not None and not speculation.continues():
+            other = speculation.reject_call() if closed else None
             if other is None:
                 return False
-            call.problem = f"the call of `{other.name}` can only be read against what was sent of it while it came"
+            call.problem = f"the call of `{other.name}` can be read, but contradicts the arguments that were sent of it"
             builder.calls.unfinished(call, other.span[1], "invalid")
-            call = damage.call = None
-        accept(builder, draft, call)
+            damage.call = None
+        speculation.accept()
         self.resume(end, path.config)
         return True

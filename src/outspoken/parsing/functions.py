@@ -36,9 +36,9 @@ def parse(
     `tools` are the tools that the model was given, as OpenAI or Anthropic dicts, pydantic models or annotated
     callables. Their schemas give bare-text arguments a type.
 
-    `prefix` is the end of the prompt, if it opens markup (`<think>` and a line break). It is read before the text and is not part
-    of any span. By default it is what the format's prompts always end with, unless the response itself begins so. Pass
-    "" if the prompt opens nothing.
+    `prefix` is the end of the prompt, if it opens markup (`<think>` and a line break). It is read before the text and
+    is not part of any span. By default it is what the format's prompts always end with, unless the response itself
+    begins so. Pass "" if the prompt opens nothing.
 
     `repair` limits repairs. Each level includes those before it: "none"; "notation", repairs with one possible reading,
     such as a trailing comma in JSON; "structure", missing brackets, commas and markers; "strings", unescaped quotes

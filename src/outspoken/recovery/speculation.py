@@ -1,7 +1,7 @@
-"""Drafts: what a damaged segment was read as, before it is known whether that may stand.
+"""Speculative reading: a fork of the builder reads a damaged segment before it is known whether that may stand.
 
-A stream may have announced the call and sent a part of its arguments before the damage was met. A reading stands only
-if it goes on from there; then what is left of it is sent.
+A stream may have announced a call and sent a part of its arguments before the damage was met. The reading stands only
+if it continues what was sent. Then the rest is sent.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any
 
 from outspoken.results.events import ActionText, Event, TextDelta, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
@@ -17,75 +16,101 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
 
-def draft_of(builder: Builder, node: OpenNode | None, start: int, read: Callable[[int, int], str]) -> Builder:
-    """A builder for a segment that begins at an offset, and for the call in it that was announced, if one was."""
-    draft = builder.fork(start)
-    draft.source.slice = read
-    draft.output.after_text = builder.output.after_text
-    outer = builder.nodes
-    if node is not None:
-        draft.output.call_count = node.index
-        outer = outer[: outer.index(node)]
-    draft.nodes += [copy(n) for n in outer if n.start < start]
-    return draft
+class Speculation:
+    """A fork of a builder for a segment that begins at an offset, and the open call in it, if one was announced.
 
+    `builder` is the fork. `read` gives the text between two offsets.
+    """
 
-def continues(builder: Builder, node: OpenNode, draft: Builder) -> bool:
-    """Does the first call of a draft, or the action, go on from what was announced and sent of it?"""
-    if node.partial_text is not None:
-        return bool(draft.output.segments) and node.partial_text.continues_in(draft.output.segments[0], node.name)
-    builder.calls.complete_text(node)
-    call = next((s for s in draft.output.segments if type(s) is ToolCall), None)
-    if call is None or draft.output.segments[0] is not call:
-        return False
-    sent = "".join(node.parts or ())
-    return (call.name, call.id) == (node.name, node.id) and call.arguments_text.startswith(sent)
+    __slots__ = ("_call", "_parent", "builder")
 
+    def __init__(self, parent: Builder, call: OpenNode | None, start: int, read: Callable[[int, int], str]) -> None:
+        self._parent, self._call = parent, call
+        self.builder = fork = parent.fork(start)
+        fork.source.slice = read
+        fork.output.after_text = parent.output.after_text
+        outer = parent.nodes
+        if call is not None:
+            fork.output.call_count = call.index
+            outer = outer[: outer.index(call)]
+        fork.nodes += [copy(node) for node in outer if node.start < start]
 
-def contradicts(node: OpenNode, draft: Builder) -> ToolCall | None:
-    """The call that was announced, if other arguments were sent of it than the draft holds. It leaves the draft."""
-    call = next((s for s in draft.output.segments if type(s) is ToolCall), None)
-    if call is None or draft.output.segments[0] is not call or (call.name, call.id) != (node.name, node.id):
-        return None
-    del draft.output.segments[0]
-    del draft.recorder.diagnostics[: len(call.repairs)], draft.recorder.repairs[: len(call.repairs)]
-    if draft.output.events is not None:
-        draft.output.events[:] = [e for e in draft.output.events if getattr(e, "index", -1) != node.index]
-    return call
+    def is_ambiguous(self) -> bool:
+        """Has a value two readings, without being part of a call that could be reported?"""
+        return bool(self.builder.recorder.ambiguity)
 
+    def has_invalid_call(self) -> bool:
+        """Is a call invalid for another reason than that it can be read in two ways?"""
+        segments = self.builder.output.segments
+        is_invalid = any(s.kind == "tool_call" and s.status == "invalid" for s in segments)
+        return is_invalid and not self.builder.recorder.was_ambiguous
 
-def accept(builder: Builder, draft: Builder, node: OpenNode | None) -> None:
-    """Take over what a draft holds, and send what was not sent yet."""
-    builder.recorder.edits.clear()
-    builder.output.thoughts.clear()
-    builder.absorb(draft)
-    builder.nodes[:] = draft.nodes
-    events = draft.output.events
-    if events:
-        builder.output.send(*(events if node is None else _unsent(events, node)))
+    def continues(self) -> bool:
+        """Does the first call or action continue what was announced and sent of it?"""
+        call, segments = self._call, self.builder.output.segments
+        if call is None:
+            return True
+        if call.partial_text is not None:
+            return bool(segments) and call.partial_text.continues_in(segments[0], call.name)
+        self._parent.calls.complete_text(call)
+        first = self._first_call()
+        return first is not None and first.arguments_text.startswith("".join(call.parts or ()))
 
+    def reject_call(self) -> ToolCall | None:
+        """Remove the announced call, whose arguments contradict what was sent; None if there is no such call."""
+        call, output, recorder = self._call, self.builder.output, self.builder.recorder
+        first = self._first_call()
+        if call is None or first is None:
+            return None
+        del output.segments[0]
+        del recorder.diagnostics[: len(first.repairs)], recorder.repairs[: len(first.repairs)]
+        if output.events is not None:
+            output.events[:] = [e for e in output.events if getattr(e, "index", -1) != call.index]
+        self._call = None
+        return first
 
-def _unsent(events: list[Event], node: OpenNode) -> list[Event]:
-    """The events of a draft without those of the announced call or action that were sent."""
-    if node.partial_text is not None:
-        return _untyped(events, node.partial_text.delta, len(node.partial_text.sent))
-    sent = len("".join(node.parts or ()))
-    found: list[Event] = []
-    for event in events:
-        if type(event) is ToolCallStart and event.index == node.index:
-            continue
-        if type(event) is ToolCallDelta and event.index == node.index and sent:
-            rest = event.arguments[sent:]
-            sent = max(sent - len(event.arguments), 0)
-            if not rest:
+    def _first_call(self) -> ToolCall | None:
+        """The first segment, if it is the call that was announced."""
+        call, segments = self._call, self.builder.output.segments
+        first = segments[0] if segments else None
+        if call is None or type(first) is not ToolCall or (first.name, first.id) != (call.name, call.id):
+            return None
+        return first
+
+    def accept(self) -> None:
+        """Put what was read into the parent, and send what was not sent yet."""
+        parent, fork = self._parent, self.builder
+        parent.recorder.edits.clear()
+        parent.output.thoughts.clear()
+        parent.absorb(fork)
+        parent.nodes[:] = fork.nodes
+        if fork.output.events:
+            parent.output.send(*self._unsent(fork.output.events))
+
+    def _unsent(self, events: list[Event]) -> list[Event]:
+        """The events without those of the announced call or action that were sent."""
+        call = self._call
+        if call is None:
+            return events
+        if call.partial_text is not None:
+            return _without_text(events, call.partial_text.delta, len(call.partial_text.sent))
+        sent = len("".join(call.parts or ()))
+        found: list[Event] = []
+        for event in events:
+            if type(event) is ToolCallStart and event.index == call.index:
                 continue
-            event = ToolCallDelta(event.index, rest)
-        found.append(event)
-    return found
+            if type(event) is ToolCallDelta and event.index == call.index and sent:
+                rest = event.arguments[sent:]
+                sent = max(sent - len(event.arguments), 0)
+                if not rest:
+                    continue
+                event = ToolCallDelta(event.index, rest)
+            found.append(event)
+        return found
 
 
-def _untyped(events: list[Event], delta: type[Any], sent: int) -> list[Event]:
-    """The events of a draft without so much of the text of its first action, or of its answer."""
+def _without_text(events: list[Event], delta: type[Event], sent: int) -> list[Event]:
+    """The events without the first characters of the text of an action or an answer."""
     found: list[Event] = []
     for event in events:
         if isinstance(event, (ActionText, TextDelta)) and type(event) is delta and sent:
