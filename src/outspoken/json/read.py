@@ -11,7 +11,7 @@ from pydantic_core import from_json
 
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.edits import LEVELS, NOTES, REPAIR_LIMITS, RepairedValue, RepairLimit, message_of, shown
+from outspoken.results.edits import LEVELS, NOTES, REPAIR_LIMITS, Edit, RepairedValue, RepairLimit, message_of, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import DEFAULT, Settings
@@ -165,24 +165,13 @@ def _repairs(text: str, found: list[RepairedValue]) -> list[list[Repair]]:
     if not any(repaired.edits for repaired in found):
         return [[] for _ in found]
     breaks = [match.start() for match in re.finditer("\n", text)]
-    repairs: list[list[Repair]] = []
-    for repaired in found:
-        some: list[Repair] = []
-        for start, end, after, code, rung, path in repaired.edits:
-            line = bisect_left(breaks, start)
-            values: dict[str, Any] = {
-                "code": code,
-                "rung": rung,
-                "span": (start, end),
-                "path": path,
-                "before": text[start:end],
-                "after": after,
-                "line": line + 1,
-                "column": start - (breaks[line - 1] if line else -1),
-            }
-            some.append(construct(Repair, values))
-        repairs.append(some)
-    return repairs
+
+    def placed(edit: Edit) -> Repair:
+        line = bisect_left(breaks, edit.start)
+        column = edit.start - (breaks[line - 1] if line else -1)
+        return edit.as_repair((edit.start, edit.end), text[edit.start : edit.end], line + 1, column)
+
+    return [[placed(edit) for edit in repaired.edits] for repaired in found]
 
 
 def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[PendingDiagnostic]:

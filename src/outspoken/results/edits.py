@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from .construct import construct
+from .diagnostics import Repair
+
 RepairLimit = Literal["none", "notation", "structure", "strings", "heuristic"]
 
 #: the levels of repair, lowest first, and the limits in the same order; "none" allows only "exact"
@@ -85,6 +88,11 @@ class Edit(NamedTuple):
     code: str
     level: str
     path: tuple[str | int, ...] = ()
+
+    def as_repair(self, span: tuple[int, int], before: str, line: int, column: int) -> Repair:
+        """The repair that a result reports: the edit with its place in the raw text and the text there."""
+        values = {"code": self.code, "rung": self.level, "span": span, "path": self.path, "before": before}
+        return construct(Repair, {**values, "after": self.after, "line": line, "column": column})
 
 
 class RepairedValue(NamedTuple):

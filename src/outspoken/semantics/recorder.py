@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
@@ -77,10 +76,7 @@ class Recorder:
 
     def _repair(self, edit: Edit) -> Repair:
         start, end = max(edit.start, 0), max(edit.end, 0)
-        line, column = self._place(start)
-        values = {"code": edit.code, "rung": edit.level, "span": (start, end), "path": edit.path}
-        before = self._source.slice(start, end)
-        return construct(Repair, {**values, "before": before, "after": edit.after, "line": line, "column": column})
+        return edit.as_repair((start, end), self._source.slice(start, end), *self._place(start))
 
     def _place(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, counted on from the last one that was asked for."""

@@ -215,7 +215,5 @@ class ToolCallBlock(Block):
         recorder.send(ToolCallUnfinished(index, call))
 
     def _to_repair(self, edit: Edit, text: str) -> Repair:
-        return Repair(
-            code=edit.code, rung=edit.level, span=self._span, path=edit.path, line=self.position.lines + 1,
-            column=self.position.columns + 1, before=text[edit.start : edit.end], after=edit.after,
-        )  # fmt: skip
+        before = text[edit.start : edit.end]
+        return edit.as_repair(self._span, before, self.position.lines + 1, self.position.columns + 1)
