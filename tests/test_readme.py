@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from dataclasses import fields
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from shutil import copytree, ignore_patterns
@@ -128,11 +129,20 @@ def test_the_modules_that_the_rooms_page_names_exist() -> None:
     text = SOURCE.read_text("utf-8")
     rooms = "|".join([path.parent.name for path in PACKAGE.glob("*/__init__.py")])
     files = re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", text)
+    tools = re.findall(r"`(tools/[\w/]+\.py)`", text)
     modules = re.findall(r"^\| `(\w+)/` \|.*\| `([\w/]+)[.`]", text, re.MULTILINE)
     dotted = re.findall(rf"`({rooms})\.(\w+)\b", text)
     named = [*files, *[f"{room}/{module}.py" for room, module in (*modules, *dotted)]]
     assert len(named) > 20
     assert [name for name in named if not (PACKAGE / name).exists()] == []
+    assert [name for name in tools if not (TOP / name).exists()] == []
+
+
+def test_the_names_that_the_rooms_page_starts_with_exist() -> None:
+    starts = re.findall(r"^\| `(\w+)/` \|.*\| `(\w+)\.(\w+)` \|", SOURCE.read_text("utf-8"), re.MULTILINE)
+    assert len(starts) > 10
+    missing = [start for start in starts if not hasattr(import_module(f"outspoken.{start[0]}.{start[1]}"), start[2])]
+    assert missing == []
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.parent.name)

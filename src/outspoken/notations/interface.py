@@ -210,7 +210,10 @@ class MarkedNotation(Notation):
 
 @lru_cache(maxsize=256)
 def notation(short: str, mark: str) -> Notation:
-    """The notation of an embedded value, by the short name of its terminal and the terminal's string."""
+    """The notation of an embedded value, by the short name of its terminal and the terminal's string.
+
+    Raises ValueError for a name that has no notation.
+    """
     if short in JSON_FIRST:
         return JsonNotation(short)
     if short == "BRACED_OBJECT":
@@ -223,7 +226,9 @@ def notation(short: str, mark: str) -> Notation:
         from . import tagged
 
         return MarkedNotation(mark, mark[:1], tagged.TaggedScanner, tagged.read_plain, tagged.write_tagged)
-    return PythonNotation()
+    if short == "PYTHON_VALUE":
+        return PythonNotation()
+    raise ValueError(f"there is no notation for the terminal `{short}`")
 
 
 def notation_of(terminal: Terminal) -> Notation:
