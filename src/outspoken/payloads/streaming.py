@@ -37,7 +37,8 @@ class PayloadStream:
         self._selector = PayloadSelector(session.checker)
         self._holds = session.options.suggestions_with_proposal == "drop"
         self._held: list[Event] = []
-        self._previewed_length = 0
+        #: the length of the open payload at which the next preview is due
+        self._next_preview = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.reply: Reply | None = None
 
@@ -99,7 +100,7 @@ class PayloadStream:
 
     def _payload(self, event: PayloadParsed | PayloadUnfinished, made: list[Event]) -> None:
         selector = self._selector
-        self._previewed_length, lost = 0, len(selector.unfinished)
+        self._next_preview, lost = 0, len(selector.unfinished)
         text, payload = selector.payload(event.payload)
         made += [PayloadUnfinished(one) for one in selector.unfinished[lost:]]
         self._add_text(text, made)
@@ -119,14 +120,10 @@ class PayloadStream:
         marker, start, end = begun
         type_ = self._session.page.of(marker)
         length = end - start
-        if (
-            type_ is None
-            or not self._selector.accepts(type_)
-            or (self._previewed_length and length < self._previewed_length + _MIN_GROWTH)
-        ):
+        if type_ is None or not self._selector.accepts(type_) or length < self._next_preview:
             return []
-        self._previewed_length = length + length // _GROWTH_DIVISOR
         from outspoken.json.read import read_partial
 
+        self._next_preview = length + length // _GROWTH_DIVISOR + _MIN_GROWTH
         text = self._session.checker.read(start, end)
         return [PayloadPreview(type_.name, read_partial(text, self._session.settings))]
