@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.parsing.inspection import Candidate
 from outspoken.results import events as results
-from outspoken.results.actions.base import PROVENANCE
-from outspoken.results.actions.union import Action
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
+
+if TYPE_CHECKING:
+    from outspoken.results.actions.union import Action
 
 Line = tuple[str, str]
 
@@ -129,6 +130,8 @@ def segment_value(segment: Segment) -> str:
 
 def _fields(action: Action) -> dict[str, Any]:
     """Return the fields of an action that are set."""
+    from outspoken.results.actions.base import PROVENANCE
+
     left_out = set(PROVENANCE) - ({"extra"} if action.extra else set[str]())
     shown = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
     return {key: value for key, value in shown.items() if value != []}

@@ -7,7 +7,6 @@ from typing import Any
 from outspoken.parsing.session import StreamParser
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
-from outspoken.results.actions.base import BaseAction
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
 
@@ -180,8 +179,9 @@ class ParsedTextBlock(Block):
     def _map(self, segment: SegmentT) -> SegmentT:
         """Map a segment's place, and the order of an action, to those in the response."""
         mapped = self._offset_map.segment(segment) if self._offset_map is not None else segment
-        if isinstance(mapped, BaseAction) and self._actions_before:
-            mapped = mapped.model_copy(update={"order": mapped.order + self._actions_before})
+        order = getattr(mapped, "order", None)
+        if order is not None and self._actions_before:
+            mapped = mapped.model_copy(update={"order": order + self._actions_before})
         return mapped
 
     def _call_index(self, index: int) -> int:

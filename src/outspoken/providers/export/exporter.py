@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from outspoken.providers.events import (
     Failed,
@@ -27,10 +27,12 @@ from outspoken.providers.events import (
 from outspoken.providers.replies import FinishReason, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
-from outspoken.results.actions.union import Action
 from outspoken.results.replies import Reply, ToolCall
 
 from .replay import replay, without
+
+if TYPE_CHECKING:  # the import takes long
+    from outspoken.results.actions.union import Action
 
 #: A chunk, event or part of a protocol, as it is serialised to JSON.
 Part = dict[str, Any]
