@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import JSON_FIRST
@@ -20,33 +20,15 @@ from .coerce import to_json
 from .schema import ANY, SchemaView
 from .transcoder import Transcoder
 
+if TYPE_CHECKING:
+    from .python_literals import PythonScanner
+
 #: a value, its end in the text, and its JSON text
 ReadValue = tuple[Any, int, str]
 
 
-class ValueScanner(Protocol):
-    """Reads one value that arrives in pieces; see `JsonScanner` for the attributes."""
-
-    @property
-    def depth(self) -> int: ...
-    @property
-    def held(self) -> int: ...
-    @property
-    def broken(self) -> bool: ...
-    @property
-    def allow_controls(self) -> bool: ...
-    @property
-    def detects_errors(self) -> bool: ...
-    @property
-    def transcodes(self) -> bool:
-        """Is the notation another than JSON, so that `take_json` gives the JSON of what was read?"""
-        ...
-
-    @property
-    def search_special(self) -> Callable[[str], re.Match[str] | None] | None: ...
-    def feed(self, text: str, pos: int) -> tuple[int, bool]: ...
-    def take_json(self) -> str: ...
-    def finish(self) -> bool: ...
+#: reads one value that arrives in pieces; see `JsonScanner` for the attributes
+ValueScanner: TypeAlias = "JsonScanner | PythonScanner | Transcoder"
 
 
 class Notation:
