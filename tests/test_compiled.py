@@ -125,7 +125,8 @@ import sys
 import outspoken
 loaded = [name for name in ("pydantic", "lark", "regex", "json_repair", "rich") if name in sys.modules]
 reply = outspoken.parse({CALL!r}, "longcat")
-print(loaded, reply.tool_calls[0].name, [name for name in ("lark", "regex", "rich") if name in sys.modules])
+late = ("lark", "regex", "rich", "outspoken.recovery.search", "outspoken.json.repair")
+print(loaded, reply.tool_calls[0].name, [name for name in late if name in sys.modules])
 """
     assert run(program) == "[] save []\n"
 

@@ -15,6 +15,8 @@ from lark import Lark, Tree, load_grammar
 from lark.common import ParserConf
 from lark.exceptions import GrammarError as LarkGrammarError
 from lark.exceptions import LarkError
+from lark.grammar import Rule as LarkRule
+from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
@@ -28,6 +30,9 @@ from .vocabulary import EMBEDDED_VALUES, FRAMES, FREE_TEXT, SPELLED_VALUES, shor
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
+
+#: How a terminal is written, and the pattern of what else it reads.
+Spelling = tuple[str | None, str | None]
 
 
 def compile_grammar(path: Path) -> Tables:
@@ -89,19 +94,19 @@ def _imported(base: str | None, grammar: str) -> tuple[str, str]:
     raise FileNotFoundError(2, "there is no such file", grammar)
 
 
-def _analysis(lark: Any, start: str) -> Any:
+def _analysis(lark: Lark, start: str) -> LALR_Analyzer:
     """The LALR analysis of a grammar from one of its start rules. Raises Lark's GrammarError for a conflict."""
     analysis = LALR_Analyzer(ParserConf(lark.rules, {}, [start]), debug=True, strict=True)
     analysis.compute_lalr()
     return analysis
 
 
-def spellings(lark: Any) -> dict[str, tuple[str | None, str | None]]:
+def spellings(lark: Any) -> dict[str, Spelling]:
     """The spelling and the pattern of each terminal whose definition begins with a string: `"written" | /read/`.
 
     The string is how the terminal is written. The other alternatives, if there are any, are what it reads.
     """
-    found: dict[str, tuple[str | None, str | None]] = {}
+    found: dict[str, Spelling] = {}
     for name, (tree, _) in lark.grammar.term_defs:
         options = list(tree.children) if tree.data == "expansions" else []
         if len(list(tree.find_data("value"))) != len(options) or not all(_is_literal(o) for o in options):
@@ -126,7 +131,7 @@ def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
     return isinstance(node, Tree)
 
 
-def terminal_of(name: str, definition: Any, written: tuple[str | None, str | None] | None, path: str) -> Terminal:
+def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, path: str) -> Terminal:
     """A terminal from Lark's definition, its spelling and its pattern. Raises GrammarError if no stream can read it."""
     brief = short(name)
     regex = definition.pattern.to_regexp()
@@ -162,10 +167,10 @@ def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, i
 
 
 def _states(
-    analysis: Any, numbers: dict[Any, int], rules: list[Any], symbol: str
+    analysis: LALR_Analyzer, numbers: dict[LarkRule, int], rules: list[LarkRule], symbol: str
 ) -> tuple[tuple[dict[str, int], ...], tuple[str, ...], int]:
     """The parse table, the rules that begin in each state, and the start; states are numbered from the start on."""
-    table = analysis.parse_table
+    table: Any = analysis.parse_table
     start = table.start_states[symbol]
     order: dict[Any, int] = {start: 0}
     queue = [start]
@@ -191,7 +196,7 @@ def _states(
     return tuple(states), frames, order[start]
 
 
-def _begun(state: Any, corners: dict[str, set[str]]) -> str:
+def _begun(state: Any, corners: dict[LarkRule, set[str]]) -> str:
     """The rules of the vocabulary that may begin with the symbol that leads to a state."""
     kinds: set[str] = set()
     for item in state:
@@ -200,15 +205,15 @@ def _begun(state: Any, corners: dict[str, set[str]]) -> str:
     return " ".join(sorted(kinds))
 
 
-def _vocabulary_name(rule: Any) -> str:
+def _vocabulary_name(rule: LarkRule) -> str:
     """The name of a rule in the vocabulary: its alias (`-> tool_call`) or its own name."""
     return short(str(rule.alias or rule.origin.name))
 
 
-def _left_corners(rules: list[Any]) -> dict[Any, set[str]]:
+def _left_corners(rules: list[LarkRule]) -> dict[LarkRule, set[str]]:
     """For each rule: the rules of the vocabulary that may begin with it, itself included."""
-    corners: dict[Any, set[str]] = {rule: {_vocabulary_name(rule)} & FRAMES for rule in rules}
-    by_name: dict[Any, list[Any]] = {}
+    corners = {rule: {_vocabulary_name(rule)} & FRAMES for rule in rules}
+    by_name: dict[str, list[LarkRule]] = {}
     for rule in rules:
         by_name.setdefault(rule.origin.name, []).append(rule)
     changed = True
