@@ -275,6 +275,39 @@ def test_a_grammar_whose_responses_never_read_as_meant(tmp_path: Path) -> None:
     assert None in found
 
 
+def test_a_marker_behind_an_action_may_look_ahead_past_itself(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path)
+    checkout.grammars.mkdir()
+    checkout.grammar("text").write_text(
+        dedent(
+            """\
+            // format:  text
+            // title:   Actions
+            // models:  none
+            // source:  made up
+            // actions:
+            //   done = complete(answer=text|$1)
+            // example:
+            //   Hi.
+
+            start: (TEXT | action)*
+            action: _OPEN ACTION_NAME (_SPACE argument | _CLOSE)
+            argument: JSON_STRING _CLOSE
+            _OPEN: "<do>"
+            _SPACE: /[ ]{1,9}(?=")/
+            _CLOSE: "</do>"
+            ACTION_NAME: /[a-z]{2,9}/
+            TEXT: /[\\s\\S]+/
+            JSON_STRING: /"[^"]*"/
+            """
+        ),
+        "utf-8",
+    )
+    with checkout.in_use():
+        found = [Generator("text").response(seed) for seed in range(12)]
+    assert any(' "' in response.text for response in found if response is not None)
+
+
 # the second reader
 
 

@@ -28,6 +28,8 @@ from .token_text import Lexeme, Spelling, TokenWriter, spellings_of
 _SPELLINGS, _WALKS = 60, 12
 #: How many terminals a walk goes on without an argument while an action lacks one.
 _PATIENCE = 12
+#: From how many terminals on a walk takes any step that leads to its goal.
+_LONGEST = 200
 #: How often the same place may read otherwise before the walk is given up.
 _STUCK = 30
 #: How often a step of a walk leads straight on; it may be a little way round where not.
@@ -139,6 +141,8 @@ class _Walk:
 
         Behind its name, they are those that go with this name.
         """
+        if len(self._lexemes) > _LONGEST:
+            return place.steps  # what an action allows may keep the walk from its goal: then it goes straight there
         if len(self._lexemes) - self._gave > _PATIENCE:
             self._missing = []  # there is no place for them any more
         more = [step for step in place.steps if _leads_on(step)] if self._missing else []

@@ -159,7 +159,8 @@ class TokenWriter:
         marker = terminal.canonical or self._sampler.sample(terminal.regex)
         text, at = f"\n{name.action}{marker}", len(name.action) + 1
         blank = len(marker) - len(marker.lstrip())
-        stands = any(re.compile(terminal.regex).match(text, at + gap) for gap in {0, blank})
+        reads = regex.compile(terminal.regex).match  # a marker may look ahead at what is not there yet
+        stands = any(reads(text, at + gap, partial=True) for gap in {0, blank})
         match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
         return stands and match is not None and (match.partial or match.end() == at)
 
