@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.budget import RecoveryBudget
 from outspoken.engine.operations import follow
 from outspoken.engine.parser import Parser
 from outspoken.engine.policy import ParserPolicy
-from outspoken.engine.recovery_driver import RecoveryDriver
-from outspoken.engine.single_steps import SingleSteps
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import matchers, registry
-from outspoken.grammar.automaton import Config, Transition
-from outspoken.recovery.path import RecoveryPath
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
 from .opener_index import PLAIN, is_lenient
+
+if TYPE_CHECKING:
+    from outspoken.engine.recovery_driver import RecoveryDriver
+    from outspoken.engine.single_steps import SingleSteps
+    from outspoken.grammar.automaton import Config, Transition
+    from outspoken.recovery.path import RecoveryPath
 
 #: The damage of a segment that a format had to give up.
 UNREADABLE = 1000

@@ -6,6 +6,7 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, Region
+from outspoken.recovery.search import recover
 from outspoken.recovery.speculation import Speculation
 from outspoken.recovery.sync_points import single_character_points
 from outspoken.semantics.builder import Builder
@@ -220,8 +221,6 @@ class RecoveryDriver:
 
     def recover(self, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
         """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked."""
-        from outspoken.recovery.search import recover  # sound text never needs it, and it takes long to import
-
         if not self.policy.may_recover(self):
             return False
         builder, budget = self.builder, self.budget

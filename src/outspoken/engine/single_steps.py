@@ -55,7 +55,7 @@ class SingleSteps:
         return self._recovery
 
     def _make_recovery(self) -> RecoveryDriver:
-        from .recovery_driver import RecoveryDriver
+        from .recovery_driver import RecoveryDriver  # sound text never needs it, and it takes long to import
 
         return RecoveryDriver(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.semantics.embedded_value import EmbeddedValue
 
-from .damaged_segment import DamagedSegment
+if TYPE_CHECKING:
+    from .damaged_segment import DamagedSegment
 
 
 class ParserState:
