@@ -40,7 +40,7 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     "unread-entry": (
         "json",
         '{"toolCalls": [{"id": "1"}], "content": "", "needsMoreWork": false}',
-        "json:1:16 unread-entry: this has no place in a call, or stands where one did already; it is left out",
+        "json:1:16 unread-entry: this has no place in a call, or repeats an earlier entry; it is left out",
     ),
     "repeated-argument": (
         "qwen3_coder",
@@ -122,15 +122,14 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     "invented-result": (
         "react",
         "Thought: So.\nObservation: It rains.",
-        "react:2:1 invented-result: "
-        "the model says itself what a tool would answer; this is reasoning, and nothing that happened",
+        "react:2:1 invented-result: the model wrote this tool result itself; it is kept as reasoning",
     ),
     "odd-marker": (
         REGISTRY,
         '__CARD:__ {"title": "Moss"}',
-        "payloads:1:1 odd-marker: the marker is not written as it should be, and was read anyway",
+        "payloads:1:1 odd-marker: this marker is not written as the format writes it",
     ),
-    "missing-payload": (REGISTRY, "CARD:\n- a", "payloads:1:1 missing-payload: there is no payload behind this marker"),
+    "missing-payload": (REGISTRY, "CARD:\n- a", "payloads:1:1 missing-payload: no payload follows this marker"),
 }
 
 
