@@ -66,13 +66,13 @@ class OperationWriter:
     def _block(self, write: Callable[[], None]) -> None:
         """Write the block of the last line. It returns None if `write` raises UnsupportedError."""
         self._indent += 1
-        at, frames, is_bare, sure = len(self._lines), self._nodes[:], self._is_bare, self._facts.copy()
+        at, nodes, is_bare, facts = len(self._lines), self._nodes[:], self._is_bare, self._facts.copy()
         try:
             write()
         except UnsupportedError:
             del self._lines[at:]
             self._put("return None")
-        self._nodes, self._is_bare, self._facts = frames, is_bare, sure
+        self._nodes, self._is_bare, self._facts = nodes, is_bare, facts
         self._indent -= 1
 
     def _top(self) -> int:
@@ -198,10 +198,10 @@ class OperationWriter:
     def _do_end_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._nodes.pop()
-        c, sure = self._top(), self._facts.pop(d, _Facts())
-        same = bool(token) and sure.begun == (self._matches, start) and start != end
+        c, facts = self._top(), self._facts.pop(d, _Facts())
+        same = bool(token) and facts.begun == (self._matches, start) and start != end
         self._put(f"id{c} = {token if same else f'text[start{d}:{end}]'}")
-        if not sure.unnamed:
+        if not facts.unnamed:
             self._put(f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
