@@ -75,7 +75,7 @@ PEERS = {
     "step3": ("step3_detector", "Step3Detector"),
 }
 
-#: what is written otherwise than we do, in formats of which the peer knows that spelling only; we read both
+#: spellings that the peer needs in place of ours; we read both
 SPELLINGS = {
     "harmony": (
         (f"final<|message|>{LEAD}<|start|>", f"analysis<|message|>{LEAD}<|end|><|start|>"),
@@ -93,7 +93,7 @@ Sizes = tuple[tuple[int, int], ...]
 
 
 def body(size: int) -> str:
-    """Prose of about so many characters."""
+    """Prose of about `size` characters."""
     return (SENTENCE * (size // len(SENTENCE) + 1))[:size].strip()
 
 
@@ -182,10 +182,10 @@ class Peer:
 
 
 def fault(found: Callable[[], Calls], calls: Calls) -> str:
-    """What is wrong with the calls that a parser finds; "" where they are those that were meant."""
+    """How the calls that a parser finds differ from those in the text; "" if they do not."""
     try:
         got = found()
-    except Exception as error:  # a parser that fails is told of, and not measured
+    except Exception as error:  # a parser that fails is reported, not measured
         return f"{type(error).__name__}: {str(error)[:60]}"
     if len(got) != len(calls):
         return f"finds {len(got)} calls of {len(calls)}"

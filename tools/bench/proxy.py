@@ -49,7 +49,7 @@ async def _chat(request: Request) -> Response:
     async def pieces() -> AsyncGenerator[bytes, None]:
         await asyncio.sleep(random.random() * PAUSE)  # no two streams keep step
         for _ in range(PIECES):
-            yield _chunk(f"{time.monotonic():.6f} ")  # the clock is the machine's: all processes read the same
+            yield _chunk(f"{time.monotonic():.6f} ")  # the clock is the same for all processes
             await asyncio.sleep(PAUSE)
         yield _chunk("", "stop") + b"data: [DONE]\n\n"
 

@@ -1,4 +1,4 @@
-"""Says what is wrong with a grammar or missing from it. Run as `python -m tools.check [NAME ...] [--explain]`.
+"""Report the problems of a grammar. Run as `python -m tools.check [NAME ...] [--explain]`.
 
 Without a name, all formats and the shared files are checked. Notes are shown for the formats that are named; they are
 no faults.
@@ -33,10 +33,10 @@ from .rendering import check_current, check_writing
 from .rules import check_file, unused
 from .terminals import check_terminals
 
-#: How many states a configuration of a sound grammar may have on its stack; far more than any needs.
+#: The deepest stack of a configuration in a sound grammar; far more than any needs.
 _DEEP = 300
 
-#: What keeps a grammar from being used at all, so that it is not asked how it reads and writes.
+#: Findings that make a grammar unusable, so that reading and writing are not checked.
 _UNREADABLE = frozenset(
     {
         "bad-name",
@@ -53,17 +53,17 @@ _UNREADABLE = frozenset(
 
 
 def check(checkout: Checkout, name: str) -> list[Diagnostic]:
-    """What is wrong with the format of a name: its header, its rules, its corpus, how it is read and written.
+    """The problems of a format: its header, its rules, its corpus, how it is parsed and written.
 
     Errors come first, then warnings, then notes; each has its place in the grammar's file or in one of the corpus, and
-    that file's path as its `format`. Raises UnknownFormatError where there is no grammar of exactly this name.
+    that file's path as its `format`. Raises UnknownFormatError if there is no grammar of exactly this name.
     """
     with checkout.in_use():
         return [finding.diagnostic for finding in findings(checkout, name)]
 
 
 def findings(checkout: Checkout, name: str) -> list[Finding]:
-    """What `check` says, with explanations. The checkout has to be in use, so that many formats are checked fast."""
+    """The findings of `check` with explanations, for a checkout that is in use."""
     path = checkout.existing(name)
     file = CheckedFile.of(checkout, path)
     try:
@@ -86,7 +86,7 @@ def findings(checkout: Checkout, name: str) -> list[Finding]:
 
 
 def _nests(automaton: Automaton) -> bool:
-    """Does a rule nest in itself, so that there is no end of configurations?"""
+    """Whether a rule nests in itself, so that the number of configurations is unbounded."""
     seen, ways = {automaton.start.stack}, [automaton.start]
     while ways:
         config = ways.pop()
@@ -100,7 +100,7 @@ def _nests(automaton: Automaton) -> bool:
 
 
 def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFile, tables: Tables) -> list[Finding]:
-    """What is wrong with how a grammar that can be used reads and writes."""
+    """How a usable grammar reads and writes."""
     if _nests(automaton(source.path.stem)):
         helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
         return [file.finding("endless-nesting", "a rule nests in itself without end", file.top, helps=helps)]
@@ -115,7 +115,7 @@ def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFil
 
 
 def check_shared(checkout: Checkout) -> list[Diagnostic]:
-    """What is wrong with the files that grammars import, and which files are no grammars."""
+    """The problems of shared files, and files in the wrong place."""
     return [finding.diagnostic for finding in shared_findings(checkout)]
 
 

@@ -1,4 +1,4 @@
-"""Damage that can be read in two ways: what the recovery of a case was not sure of."""
+"""Damage with two equally likely repairs, as notes on the cases of the corpus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.shared.text import common_length
 from .corpus import Read
 from .findings import Finding
 
-#: Of two readings, so many characters are shown, and so many of them before they part.
+#: How many characters of two readings are shown, and how many before they differ.
 _LONG, _BEFORE = 60, 20
 
 
@@ -35,7 +35,7 @@ class _LastOfEqual(ParserPolicy):
 
 
 class _Watching(ParserPolicy):
-    """Notes what recovery was not sure of."""
+    """Collects the ambiguous values of recovery."""
 
     def __init__(self) -> None:
         self.ambiguous_values: list[AmbiguousValue] = []
@@ -62,7 +62,7 @@ def _value_from(path: RecoveryPath, number: int) -> tuple[str, int]:
 
 
 def _excerpts(one: str, other: str) -> tuple[str, str]:
-    """Two values, spelled alike, from shortly before where they part."""
+    """Excerpts of two values from shortly before they differ."""
     texts = [_normalized(one), _normalized(other)]
     start = max(common_length(*texts) - _BEFORE, 0)
     cut = [text[start : start + _LONG] + "..." * (len(text) > start + _LONG) for text in texts]
@@ -77,7 +77,7 @@ def _normalized(text: str) -> str:
 
 
 def ambiguous_values(one: Read) -> list[AmbiguousValue]:
-    """What recovery is not sure of in a case."""
+    """The ambiguous values in the recovery of a case."""
     watching = _Watching()
     read_by(watching, one)
     return watching.ambiguous_values

@@ -1,4 +1,4 @@
-"""Conflicts of a grammar: where its parser cannot know how to read on, the shortest text that shows it, both readings.
+"""LALR conflicts of a grammar as findings, with the shortest text that shows each and both derivations.
 
 A grammar is LALR(1): one terminal ahead has to be enough to know what the text before it is.
 """
@@ -19,12 +19,12 @@ from .derivations import RuleText, SourcePlace
 from .findings import CheckedFile, Finding
 from .lalr import Item, LalrAutomaton, TableConflict, lalr_automaton
 
-#: At most so many conflicts are told of; the others mostly go with them.
+#: At most this many conflicts are reported; the others mostly go with them.
 MOST = 5
 
 
 class Conflict(NamedTuple):
-    """A clash and what was found of it; `terminals` are all those that lead to the same clash."""
+    """A table conflict with its counterexample; `terminals` are all those with the same conflict."""
 
     site: TableConflict
     terminals: tuple[str, ...]
@@ -54,7 +54,7 @@ def conflicts(rules: list[Any], start: str, texts: Mapping[str, str]) -> tuple[L
 
 
 def _kind(site: TableConflict) -> tuple[Any, ...]:
-    """What the clashes of one conflict have in common."""
+    """What the table conflicts of one conflict have in common."""
     return (
         tuple([item for item in site.shifts if item.read]),
         bool(site.shifts),
@@ -84,7 +84,7 @@ def conflict_findings(
 
 
 class _ConflictReport:
-    """Tells a conflict to the author of the grammar."""
+    """Describes a conflict to the author of the grammar."""
 
     def __init__(self, words: RuleText, automaton: LalrAutomaton, conflict: Conflict, source: Source) -> None:
         self._rule_text, self._automaton, self._conflict, self._source = words, automaton, conflict, source
@@ -94,7 +94,7 @@ class _ConflictReport:
         self._reads = (second[1], first[1]) if first[0] == SHIFT else (first[1], second[1])
 
     def _two_actions(self) -> tuple[tuple[int, tuple[Read, ...]], tuple[int, tuple[Read, ...]]]:
-        """The two actions that are told of, with all that was read by each."""
+        """The two actions that are reported, with all that was read by each."""
         pair, site = self._conflict.pair, self._conflict.site
         if pair is not None:
             return (pair.first.action, pair.first.reads), (pair.second.action, pair.second.reads)
@@ -133,7 +133,7 @@ class _ConflictReport:
         return f"{both} where {self._rule_text.next_terminal(self._conflict.site.terminal)}"
 
     def _subject(self, action: int) -> tuple[str, str]:
-        """Who does what by an action."""
+        """The subject and the verb for an action."""
         if action == SHIFT:
             item = self._shifted_item()
             rule = self._name(item.production)

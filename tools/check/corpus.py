@@ -1,4 +1,4 @@
-"""What is wrong with the corpus of a format: its files, where they are from, whether they are in the right folder."""
+"""The corpus of a format: its files, their sources, and whether each case is in the right folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEEDED = {"ok": "a sound response", "err": "a damaged one, `cut_inside_value.tx
 
 
 class Read(NamedTuple):
-    """A case that could be read: its file, how it is read, and what was read."""
+    """A case that could be read: its file, how it is parsed, and what was read."""
 
     file: CheckedFile
     case: Case

@@ -1,4 +1,4 @@
-"""The shortest texts that show where a parser does not know what to do, and how they can be read.
+"""The shortest texts that show the conflicts of an LALR parser, and their derivations.
 
 A parser whose actions clash is run with all of them at once: from a stack, a terminal leads to several. Dijkstra's
 algorithm over these stacks finds the shortest text at which two actions of a clash can both go on, and over pairs of
@@ -17,10 +17,10 @@ from outspoken.grammar.tables import END
 
 from .lalr import LalrAutomaton, Stack, Step, TableConflict
 
-#: So many stacks, and pairs of stacks, are looked at.
+#: The most stacks, and pairs of stacks, that a search visits.
 _MOST_STACKS, _MOST_PAIRS = 4000, 3000
 
-#: The action of a clash that reads the terminal. The other actions are the productions that end.
+#: The shift action of a conflict. The other actions are the productions to reduce.
 SHIFT = -1
 
 _Place = TypeVar("_Place", bound=Hashable)
@@ -34,7 +34,7 @@ class Read(NamedTuple):
 
 
 class ParsePath(NamedTuple):
-    """A way through a clash by one of its actions: all that was read up to the terminal, and the stack after it."""
+    """A parse through a conflict by one of its actions: the terminals so far, and the stack behind the last."""
 
     action: int
     reads: tuple[Read, ...]
@@ -42,7 +42,7 @@ class ParsePath(NamedTuple):
 
 
 class Counterexample(NamedTuple):
-    """What a clash can do behind the shortest text that leads to it.
+    """The actions of a conflict behind the shortest text that leads to it.
 
     `ways` are those by the actions that can go on; of one action there may be several, in one row. Where `is_real` is
     false, no text was found behind which two actions can go on; then each row comes from a text of its own.
@@ -94,7 +94,7 @@ class CounterexampleSearch:
         self._costs = {name: costs.get(name, 1) + 1 for name in {*automaton.terminals, END}}
 
     def counterexamples(self, sites: Iterable[TableConflict]) -> dict[TableConflict, Counterexample]:
-        """The first meeting of each clash; those that are not met within the bound are left out."""
+        """The first counterexample of each conflict, as far as the search is bounded."""
         waiting = {(site.state, site.terminal): site for site in sites}
         found: dict[TableConflict, Counterexample] = {}
         alone: dict[TableConflict, dict[int, tuple[ParsePath, ...]]] = {}
@@ -114,7 +114,7 @@ class CounterexampleSearch:
     def _met(
         self, visit: _Visit[Stack], waiting: Mapping[tuple[int, str], TableConflict]
     ) -> Iterator[tuple[TableConflict, list[tuple[ParsePath, ...]]]]:
-        """The clashes that a stack leads to, with the ways through them."""
+        """The conflicts that a stack leads to, with the parses through them."""
         for terminal in self._automaton.expected(visit.place) if visit.place else ():
             for ended, reached in self._automaton.closures(visit.place, terminal):
                 site = waiting.get((reached[-1], terminal))

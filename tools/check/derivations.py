@@ -1,4 +1,4 @@
-"""Conflicts in the words of the grammar's author: rules as they are written, with their places, and derivations."""
+"""Rules as their author wrote them, with their places, and derivations as trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.shared.grammar_source import QUOTED, Definition, Source
 from .counterexamples import Read
 from .lalr import Item, LalrAutomaton, Production
 
-#: Of a repetition, and of a rule, at most so many parts are shown.
+#: The most alternatives of a repetition, and symbols of a rule, that are shown.
 _MOST_ALTERNATIVES, _MOST_SYMBOLS = 3, 7
 
 

@@ -1,4 +1,4 @@
-"""How a format is read: its example, the opening markers that it shares, and whether detection tells it apart."""
+"""Checks of reading: the example of a header, shared opening markers, and detection of the format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.shared.text import listed
 from .corpus import Read
 from .findings import CheckedFile, Finding, Span
 
-#: The segments that make something happen.
+#: The segments that a caller acts on.
 _EFFECTS = frozenset({"tool_call", "action", "payload"})
 _LEFT_OUT = {"span", "repairs"}
 _INDENT = re.compile(r"//[ ]{0,3}")
@@ -170,7 +170,7 @@ def _is_within(some: list[Any], more: list[Any]) -> bool:
 
 
 def openers(automaton: Automaton) -> list[Transition]:
-    """The markers that lead out of text, but for those of plain text."""
+    """The markers that lead out of text, except those of plain text."""
     plain = {step.terminal.regex for step in registry.automaton(PLAIN).top_level_markers}
     return [step for step in automaton.top_level_markers if step.terminal.regex not in plain]
 

@@ -1,4 +1,4 @@
-"""What is wrong with a grammar or its corpus: a diagnostic in the file where it is, and what `--explain` adds to it."""
+"""Findings: diagnostics in files of a checkout, with the explanation that `--explain` adds."""
 
 from __future__ import annotations
 

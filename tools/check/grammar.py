@@ -1,4 +1,4 @@
-"""What can be seen of a grammar once Lark has loaded it: its notation, its patterns, rules without end, conflicts."""
+"""Checks of a loaded grammar: notation, patterns, endless rules and conflicts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAID = frozenset({"defined-twice", "missing-import", "undefined", "bad-pattern"
 
 
 def check_grammar(checkout: Checkout, source: Source, file: CheckedFile) -> list[Finding]:
-    """What is wrong with the rules and terminals of a grammar."""
+    """The problems of the rules and terminals of a grammar."""
     found = [mistake for one in files(source) for mistake in syntax(one, CheckedFile.of_source(checkout, one))]
     if found:
         return found

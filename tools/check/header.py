@@ -1,4 +1,4 @@
-"""What is wrong with a grammar's header, and with its name."""
+"""Checks of a grammar's header and name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The LALR parser of a grammar with all its actions, also those that clash, as plain data."""
+"""The LALR automaton of a grammar with all its actions, conflicting ones included, as plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outspoken.grammar.vocabulary import short
 
 _REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
 
-#: Of one text and one look ahead, at most so many stacks are followed: rules that are empty may have no end of them.
+#: Of one text and one look ahead, at most this many stacks are followed: rules that are empty may have no end of them.
 _MOST_STACKS = 64
 
 Stack = tuple[int, ...]
@@ -49,10 +49,9 @@ class Item(NamedTuple):
 
 
 class TableConflict(NamedTuple):
-    """A state in which the parser does not know what to do with a terminal.
+    """A state with more than one action for a terminal.
 
-    `shifts` are the items that go on with it, `ends` the productions that may end before it. There are two ways at
-    least.
+    `shifts` are the items that shift it, `ends` the productions that it reduces. There are at least two actions.
     """
 
     state: int
@@ -106,7 +105,7 @@ class LalrAutomaton:
         return symbols[item.read] if item.read < len(symbols) else ""
 
     def reduced(self, stack: Stack, production: int) -> Stack | None:
-        """The stack after a production has ended; None where it cannot end there."""
+        """The stack after a production has ended; None if it cannot end there."""
         size = len(self.productions[production].symbols)
         rest = stack[: len(stack) - size]
         target = self.shifts[rest[-1]].get(self.productions[production].name) if rest else None

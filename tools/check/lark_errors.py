@@ -1,4 +1,4 @@
-"""What Lark's loader refuses, in words for the author of the grammar, with its place."""
+"""Errors of Lark's loader, translated for the author of a grammar, with their places."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Loaded(NamedTuple):
 
 
 class LoadError(NamedTuple):
-    """Why Lark refuses a grammar: its message, and the place if it knows that."""
+    """Why Lark rejects a grammar."""
 
     message: str
 
@@ -107,7 +107,7 @@ def _mistake(error: Any, source: Source, file: CheckedFile) -> Finding:
 
 
 def _misplaced(kind: str, said: str, expected: set[str]) -> tuple[str, str]:
-    """What is wrong with something that has no place where it stands, and what to do."""
+    """The message and the help for a misplaced token."""
     closer = next((name for name in _CLOSERS if name in expected), "")
     if closer and kind in ("_NL", "$END"):
         return f"`{_CLOSERS[closer]}` is never closed", "close it on its line, or begin the next line with `|`"
@@ -245,7 +245,7 @@ _KNOWN_ERRORS = (
 
 
 def load_error_finding(error: LoadError, source: Source, file: CheckedFile) -> Finding:
-    """Why Lark refuses a grammar whose notation is sound."""
+    """The finding for a grammar that Lark rejects although its notation is sound."""
     for known in _KNOWN_ERRORS:
         match = re.search(known.pattern, error.message)
         if match is not None:

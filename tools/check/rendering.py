@@ -1,4 +1,4 @@
-"""How a format writes: whether what it reads can be written, and whether its example is spelled as it would write it.
+"""Checks of writing: whether a format can write what it reads, and writes its example as it is.
 
 Also whether what is made from a grammar, its compiled form and its snapshot, is there and current.
 """

@@ -1,4 +1,4 @@
-"""What can be seen in the text of a grammar file: its names, what is missing or not used, its markers, its size."""
+"""Checks of a grammar file as text: names, undefined and unused definitions, markers, size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNBOUNDED = re.compile(r"[*+]|,\}")
 
 
 def check_file(checkout: Checkout, source: Source, file: CheckedFile) -> list[Finding]:
-    """What is wrong with a grammar file or a shared one, read as text."""
+    """The problems of a grammar file or a shared one, read as text."""
     missing = [*_imports(checkout, source, file)]
     found = [
         *_lines(file),

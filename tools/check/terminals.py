@@ -1,4 +1,4 @@
-"""Terminals that may stand in the same place and read the same text, so that chance decides between them."""
+"""Terminals that are acceptable in the same state and match the same text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Itera
 
 
 def _neighbours(tables: Tables) -> Iterator[tuple[Terminal, Terminal]]:
-    """Terminals with one priority that are acceptable in one state; free text and islands are read otherwise."""
+    """Terminals with one priority that are acceptable in one state; free text and islands are read differently."""
     read_otherwise = FREE_TEXT | EMBEDDED_VALUES
     seen: set[tuple[str, str]] = set()
     for part in (tables, tables.broken):

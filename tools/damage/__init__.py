@@ -1,4 +1,4 @@
-"""Damage tool calls as models do, and measure how many are read as they were meant. Run as `python -m tools.damage`.
+"""Damage tool calls as models do, and count how many are read correctly. Run as `python -m tools.damage`.
 
 Every case is a sound document of `payloads`, written as JSON and then damaged in one known way, so that what
 was meant is known. Beside `read_json`, with the schema and without, stands json-repair alone on the same text.

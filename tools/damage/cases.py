@@ -1,4 +1,4 @@
-"""Cases of damage: texts of which it is known what was meant by them, the same ones for the same seed."""
+"""Damaged texts with the values that they stand for, the same ones for the same seed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Kind(NamedTuple):
 
     group: str
     make: Callable[[str, Random], DamageCase | None]
-    #: so many times as many cases as of other kinds
+    #: the number of cases, relative to other kinds
     weight: int = 1
 
 

@@ -1,4 +1,4 @@
-"""Was a damaged text read as it was meant? And what a reading has to look like to be asked that."""
+"""Compares what was read of a damaged text with what it stands for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as tokens, and the damage that models do to them: from tokens to tokens."""
+"""JSON documents as tokens, and damage as functions from tokens to tokens."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def document_text(seed: int) -> tuple[Document, str]:
     return meant, joined(tokens(meant.value, style(random)))
 
 
-# --- Damage to the structure: from tokens to tokens, or None where a document gives no occasion
+# --- Damage to the structure: from tokens to tokens, or None if a document does not allow it
 
 Mutation = Callable[[Random, list[Token]], "list[Token] | None"]
 
@@ -94,7 +94,7 @@ def places(parts: list[Token], kind: str, inside: str = "{[", deeper: int = 0) -
 
 
 def put(parts: list[Token], place: int, *new: Token, drop: int = 0) -> list[Token]:
-    """Tokens with others put in at a place, for so many that were there."""
+    """Tokens with `new` at a place instead of `drop` others."""
     return [*parts[:place], *new, *parts[place + drop :]]
 
 
@@ -222,7 +222,7 @@ def in_quotes(token: Token) -> bool:
 
 
 def with_quotes(parts: list[Token], opener: str, closer: str) -> list[Token] | None:
-    """Other quotes round every string; None where one of them stands in a string."""
+    """Other quotes round every string; None if one of them stands in a string."""
     if any(in_quotes(p) and (opener in p.text or closer in p.text) for p in parts):
         return None
     return [p._replace(text=opener + p.text[1:-1] + closer) if in_quotes(p) else p for p in parts]
@@ -274,7 +274,7 @@ def single_quotes(random: Random, parts: list[Token]) -> list[Token] | None:
 
 
 def bare_quotes(random: Random, token: Token, raw: bool = False, after: int = 0) -> Token:
-    """A string whose quotes are bare, but for the first ones."""
+    """A string whose quotes are bare, except the first ones."""
     seen = 0
 
     def spell(escape: str) -> str | None:

@@ -17,7 +17,7 @@ from .syntax import read_syntax
 def diagram(name: str, checkout: Checkout) -> str:
     """The SVG of a format whose checkout is in use.
 
-    Raises UnknownFormatError where there is no such grammar, GrammarError where it cannot be used.
+    Raises UnknownFormatError if there is no such grammar, GrammarError if it is unusable.
     """
     path = checkout.existing(name)
     return draw(name, registry.header(name).title, read_syntax(path))

@@ -185,7 +185,7 @@ def _visible(text: str) -> str:
 
 
 class _Box(railroad.DiagramItem):
-    """A text in a box, which is round but for rules. The width of the text is given, whatever font there is."""
+    """A text in a box with a fixed width, whatever the font is. The boxes of rules have square corners."""
 
     def __init__(self, text: str, kind: str, title: str = "", href: str = "") -> None:
         railroad.DiagramItem.__init__(self, "g", {"class": f"box {kind}".strip()})

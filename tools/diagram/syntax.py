@@ -92,7 +92,7 @@ class Syntax:
 
 
 def read_syntax(path: Path) -> Syntax:
-    """Read the grammar of one of the formats in use. Raises GrammarError where it cannot be used."""
+    """Read the grammar of one of the formats in use. Raises GrammarError if it cannot be used."""
     tables = registry.tables(path.stem)
     grammar: Any = _LOADING.load_grammar(path.read_text("utf-8"), str(path), [], False)[0]
     written = {

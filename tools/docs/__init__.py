@@ -1,4 +1,4 @@
-"""Keeps what is said of the formats true: the table in README.md, and a page with a diagram for each.
+"""Write the table of formats in README.md, and a page with a diagram for each format.
 
 Run as `python -m tools.docs [--check]`.
 """
@@ -25,7 +25,7 @@ class MissingPlaceError(OutspokenError):
 
 
 def updated(text: str, table: str, shown: str) -> str:
-    """A text with the table between its two comments made anew. Raises MissingPlaceError where they are not there."""
+    """Replace the table between the two comments of a text. Raises MissingPlaceError if they are not there."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -36,7 +36,7 @@ def updated(text: str, table: str, shown: str) -> str:
 def wanted(checkout: Checkout) -> dict[Path, str]:
     """What each generated file should hold.
 
-    Raises GrammarError where a grammar cannot be used, MissingPlaceError where README.md has no place for the table.
+    Raises GrammarError if a grammar is unusable, MissingPlaceError if README.md has no place for the table.
     """
     readme, pages = checkout.root / "README.md", checkout.grammars / "pages"
     with checkout.in_use():

@@ -1,4 +1,4 @@
-"""The pieces of Markdown that generated pages are made of, with everything escaped that a reader would not see."""
+"""Pieces of Markdown, escaped so that a reader sees every character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a format: what somebody needs who has a response of one of its models in hand."""
+"""The page of a format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .markdown import code, codes, fence, plain, table
 
 WRITTEN = "<!-- Written by `python -m tools.docs`. -->"
 
-#: Of the other formats with the same opening marker, at most so many are named.
+#: Of the other formats with the same opening marker, at most this many are named.
 _NAMED = 12
 
 #: What a format says in its header, as a sentence.
@@ -62,7 +62,7 @@ def index() -> str:
 
 
 def page(name: str, checkout: Checkout) -> str:
-    """The page of a format whose checkout is in use. Raises GrammarError where its grammar cannot be used."""
+    """The page of a format whose checkout is in use. Raises GrammarError if its grammar cannot be used."""
     header = registry.header(name)
     syntax = read_syntax(checkout.grammar(name))
     sections = [

@@ -1,8 +1,7 @@
-"""Read texts that nobody wrote, and look for one that breaks a promise. Run as `python -m tools.fuzz [NAME ...]`.
+"""Search for texts that violate an invariant. Run as `python -m tools.fuzz [NAME ...]`.
 
-For each format and seed there is one sound response, made from the grammar (`generate.py`), and some changed ones
-(`mutate.py`). Everything that always holds is asked of them (`invariants.py`). What does not hold is shown
-with the shortest text that shows it, and with `--write` becomes a case of the corpus.
+For each format and seed, `generator.py` makes one sound response and `mutations.py` changes it; `invariants.py` checks
+them all. A violation is shown with the shortest text that has it. With `--write` it becomes a case of the corpus.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Coverage:
 
 
 class Fuzzer:
-    """Reads texts of some formats. `findings` are what broke a promise, `counts` how often each kind did."""
+    """Reads texts of some formats. `findings` are texts that violate an invariant, `counts` the number of each kind."""
 
     def __init__(self, names: list[str], checkout: Checkout) -> None:
         self.generators = {name: Generator(name) for name in names}
@@ -58,7 +57,7 @@ class Fuzzer:
         self._corpus = [case.text for case in cases(checkout) if case.text]
 
     def run(self, name: str, seed: int) -> list[Finding]:
-        """Read the texts of a format and a seed. Returns what they break that no text broke before."""
+        """Check the texts of a format and a seed. Returns the new violations."""
         before = len(self.findings)
         response, taken = self.generators[name].response(seed), self.taken[name]
         if response is None:
@@ -71,7 +70,7 @@ class Fuzzer:
         return self.findings[before:]
 
     def _sound(self, name: str, seed: int, response: Response) -> None:
-        """Ask everything of a response that is as it should be."""
+        """Check all invariants of a sound response."""
         self._ask(name, seed, response.text, How(name, {"repair": "none"}), check)
         if not response.strict:
             self._ask(name, seed, response.text, How(name), check)
@@ -80,7 +79,7 @@ class Fuzzer:
             self._ask(name, seed, response.text, How(name), check_detected)
 
     def _changed(self, name: str, seed: int, text: str) -> None:
-        """Ask of changed texts what holds for any."""
+        """Check changed texts."""
         random = Random(f"{name} {seed} changed")
         text = text or random.choice(self._corpus)
         change = Mutator(random, [text, *random.sample(self._corpus, min(8, len(self._corpus)))])
@@ -108,14 +107,14 @@ class Fuzzer:
 
 
 def _is_same(broken: Violation, other: Violation | None) -> bool:
-    """Do two texts break the same promise; is it the same exception, where they raise one?"""
+    """Whether two texts violate the same invariant, and raise the same exception if they raise one."""
     if other is None or other.kind != broken.kind:
         return False
     return broken.kind != "raises" or other.message.partition(":")[0] == broken.message.partition(":")[0]
 
 
 def summary(fuzz: Fuzzer, seconds: float) -> Iterator[str]:
-    """What was read and found, in lines."""
+    """The coverage and the findings, as lines."""
     for name, generator in fuzz.generators.items():
         taken = fuzz.taken[name]
         steps, spellings = generator.map.steps, generator.spellings

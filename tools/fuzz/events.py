@@ -1,4 +1,4 @@
-"""The events of a stream: in which order they may come, and that they add up to the reply."""
+"""Invariants of the events of a stream: their order, and that they add up to the reply."""
 
 from __future__ import annotations
 

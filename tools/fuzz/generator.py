@@ -1,9 +1,9 @@
-"""Sound responses of a format, made by a random walk through its automaton, with what each of them means.
+"""Generates sound responses of a format by a random walk through its automaton, with their expected content.
 
 `Generator(name).response(seed)` takes, for one seed after another, each step of the grammar in turn: it walks to that
 step, on from there, and to an end. Each terminal is spelled as the grammar writes it or as its expression reads it, and
 round it stands what the grammar leaves open: text, names, values. The terminals of what comes of it are found by
-`terminals.py`. Where they are others than were meant (text that holds a marker by chance, a look-ahead that
+`terminals.py`. If they are not the intended ones (text that holds a marker by chance, a look-ahead that
 does not hold), those round the place are spelled anew.
 """
 
@@ -30,7 +30,7 @@ _SPELLINGS, _WALKS = 60, 12
 _PATIENCE = 12
 #: From how many terminals on a walk takes any step that leads to its goal.
 _LONGEST = 200
-#: How often the same place may read otherwise before the walk is given up.
+#: How often the same place may read differently before the walk is given up.
 _STUCK = 30
 #: How often a step of a walk leads straight on; it may be a little way round where not.
 _STRAIGHT = 0.85
@@ -60,14 +60,14 @@ class Generator:
 
     @cached_property
     def spellings(self) -> frozenset[Spelling]:
-        """All ways in which the markers of the grammar can be spelled, but for white space that means nothing."""
+        """All ways in which the markers of the grammar can be spelled, except white space that means nothing."""
         tables = self.automaton.tables
         terminals = [tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
         found = frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
         return found - {Spelling(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
 
     def response(self, seed: int, wanted: Collection[Spelling] = ()) -> Response | None:
-        """The response of a seed; None where none was found that reads as it was meant.
+        """The response of a seed; None if none was found that is read as intended.
 
         Where a marker has spellings that are wanted, it is spelled in one of those.
         """
@@ -205,7 +205,7 @@ class _Walk:
         self._speller.spell(self._lexemes[at], self._lexemes[at - 1] if at else None)
 
     def _first_wrong(self, text: str, found: list[Token]) -> int | None:
-        """The number of the first terminal that was read otherwise than it was meant; None where all are right."""
+        """The number of the first terminal that was that differs from the intended one; None if all are right."""
         meant = [i for i, lexeme in enumerate(self._lexemes) if not lexeme.is_empty]
         read = [t for t in found if t.end > t.start or t.step.terminal.short not in FREE_TEXT]
         for i, token in zip(meant, read, strict=False):

@@ -1,4 +1,4 @@
-"""What holds for every text: one function for each promise, which raises `Violation` where it does not hold.
+"""The invariants of every text. Each function checks one and raises `Violation`.
 
 `check` asks all that holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests ask
 it of the corpus and of texts made of its pieces, and `tools/fuzz` of texts that nobody wrote.
@@ -298,7 +298,7 @@ def check_beginnings(text: str, how: How, whole: Reply, random: Random, most: in
 
 
 def check_detected(text: str, how: How) -> None:
-    """What the strict grammar accepts says the same where its format is detected, but for text and JSON in it.
+    """What the strict grammar accepts says the same where its format is detected, except text and JSON in it.
 
     Detection does not know the markers that only a whole response may begin with: such a text is not asked.
     """
@@ -323,7 +323,7 @@ def cost(text: str, how: How) -> int:
 
 
 def calls_in(run: Callable[[], object]) -> int:
-    """How many functions are called in a run: the same on every machine."""
+    """The number of function calls in a run, which does not depend on the machine."""
     count = 0
 
     def tick(_frame: Any, event: str, _arg: Any) -> None:
@@ -341,7 +341,7 @@ def calls_in(run: Callable[[], object]) -> int:
 
 @contextmanager
 def without_fast_paths() -> Generator[None]:
-    """All is read by the machine."""
+    """Within, the fast path is off."""
     before, reader.ENABLED = reader.ENABLED, False
     try:
         yield
@@ -350,7 +350,7 @@ def without_fast_paths() -> Generator[None]:
 
 
 def check_growth(unit: str, how: How, size: int = 8_000) -> None:
-    """A text of twice as many units takes about twice as much work, where the machine reads it."""
+    """A text of twice as many units takes about twice as much work, without the fast path."""
     times = size // max(len(unit), 1) + 1
     with without_fast_paths():
         for text in (unit * times, unit * 2 * times):

@@ -1,6 +1,6 @@
-"""The terminals of a text, found as plainly as can be: one at a time, with `re` alone, by the rules of the grammars.
+"""A plain lexer, independent of the engine: one terminal at a time, with `re` alone.
 
-Here are no chunks, no damage and no compiled steps; what is found here has to be what the machine finds.
+It knows no chunks, damage or batched matching. The parser must find the same terminals.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _marker(steps: list[Transition], automaton: Automaton, text: str, at: int) -
 
 
 def _nearest(steps: list[Transition], text: str, at: int) -> tuple[int, Token]:
-    """The nearest marker from a place on; of several at one place, the first. Raises ValueError where there is none."""
+    """The nearest marker from a place on; of several at one place, the first. Raises ValueError if there is none."""
     found = [
         (m.start(), i, m.end()) for i, s in enumerate(steps) if (m := _compiled(s.terminal.regex).search(text, at))
     ]

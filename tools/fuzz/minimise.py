@@ -1,4 +1,4 @@
-"""The shortest text that still shows something: delta debugging, by pieces that get smaller down to one character."""
+"""Delta debugging: shortens a text as long as it shows the same problem."""
 
 from __future__ import annotations
 

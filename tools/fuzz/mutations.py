@@ -1,4 +1,4 @@
-"""Texts changed at random, as models and transports change them: cut, doubled, swapped, mixed, misspelled."""
+"""Random changes of texts: cut, doubled, swapped, mixed and misspelled parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random values and texts as they stand in responses: JSON, Python literals, prose, code, names."""
+"""Random values and texts: JSON, Python literals, prose, code and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second reader, as plain as can be: what a sound text means by the rules of `grammars/notation`.
+"""A plain reference reader, independent of the engine: the content of a sound text by `grammars/notation`.
 
 It takes the terminals of `terminals.py` and carries out what the vocabulary says that they mean. Where the
 strict grammar accepts a text, `read` and `parse` have to say the same of it.
@@ -304,14 +304,14 @@ def opened_before(automaton: Automaton, text: str) -> str:
 def read(automaton: Automaton, text: str, opened: str = "") -> Meaning | None:
     """What a text means behind what the prompt has opened.
 
-    None where the grammar does not accept all of both, or what they say makes no sense.
+    None if the grammar does not accept all of both, or what they say makes no sense.
     """
     found, sound = tokens(automaton, opened + text)
     return meaning_of(automaton, opened + text, found, len(opened)) if sound else None
 
 
 def meaning_of(automaton: Automaton, text: str, found: list[Token], begins: int = 0) -> Meaning | None:
-    """What the terminals of a text mean, in which a response begins somewhere; None where that makes no sense."""
+    """What the terminals of a text mean, in which a response begins somewhere; None if that makes no sense."""
     reader = _Reader(automaton, text, begins)
     try:
         for token in found:

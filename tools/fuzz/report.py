@@ -1,4 +1,4 @@
-"""What the fuzz found, for a person and for the corpus."""
+"""Violations as diagnostics and as cases of the corpus."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONGEST = 400
 
 @dataclass(frozen=True)
 class Finding:
-    """A text that breaks a promise: which, how the text is read, what came of it, and what finds it again."""
+    """A text that violates an invariant: its kind, how the text is read, and the seed that finds it again."""
 
     kind: str
     format: str

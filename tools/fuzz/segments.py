@@ -1,4 +1,4 @@
-"""What one segment may say of the text at its place."""
+"""Invariants of one segment and the text at its span."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def _says(segment: Segment, reply: Reply) -> Any:
-    """What the JSON string at the place of a segment says, with the repairs made there; None where there is none."""
+    """What the JSON string at the place of a segment says, with the repairs made there; None if there is none."""
     try:
         content_of = json.loads(_repaired(segment, reply))
         return _LONE.sub("\ufffd", content_of) if isinstance(content_of, str) else content_of
@@ -83,7 +83,7 @@ def _is_begun(segment: Text | Reasoning, reply: Reply) -> bool:
 
 
 def _string(begun: str) -> str | None:
-    """What a JSON string or its beginning says, over line breaks, too; None where it is none."""
+    """What a JSON string or its beginning says, over line breaks, too; None if it is none."""
     for end in ("", '"'):
         with suppress(ValueError):
             return _LONE.sub("\ufffd", json.loads(begun + end, strict=False))

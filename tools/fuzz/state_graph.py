@@ -1,4 +1,4 @@
-"""The places of a grammar that a text can reach, and how far it is from one to the other."""
+"""The graph of the states that a format can reach, with distances between them."""
 
 from __future__ import annotations
 

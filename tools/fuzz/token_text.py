@@ -1,4 +1,4 @@
-"""How terminals are spelled at random: markers as they are written or read, and text, names and values that fit."""
+"""Random texts for terminals: markers as they are written or read, and free text, names and values."""
 
 from __future__ import annotations
 

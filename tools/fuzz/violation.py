@@ -1,10 +1,10 @@
-"""A promise that does not hold."""
+"""The violation of an invariant."""
 
 from __future__ import annotations
 
 
 class Violation(AssertionError):
-    """A promise that does not hold: `kind` is which one, the message what was found instead."""
+    """`kind` names the invariant that is violated; the message says what was found."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -13,6 +13,6 @@ class Violation(AssertionError):
 
 
 def require(holds: object, kind: str, message: object = "") -> None:
-    """Raises Violation for what does not hold."""
+    """Raise Violation unless something holds."""
     if not holds:
         raise Violation(kind, str(message))

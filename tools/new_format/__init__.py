@@ -1,4 +1,4 @@
-"""Writes a first grammar, corpus and cases for the format of a new model. Run as `python -m tools.new_format NAME`.
+"""Write a first grammar and corpus for the format of a new model. Run as `python -m tools.new_format NAME`.
 
 What it knows, it takes from raw responses (`--from`), from the vendor's chat template (`--template`), or from a format
 that it is like (`--like`). Without any of them it writes a grammar with blanks.
@@ -66,7 +66,7 @@ def _parser() -> _Parser:
 
 
 def _check(given: argparse.Namespace, checkout: Checkout) -> None:
-    """Raises WrongUse for a name that cannot be used, and for options that do not go together."""
+    """Raise WrongUse for an unusable name, or options that exclude each other."""
     name: str = given.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise WrongUse(f"`{name}` is no name for a format: small letters, digits and `_`, beginning with a letter")

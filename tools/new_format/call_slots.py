@@ -1,4 +1,4 @@
-"""Texts whose calls were found: where names, ids and arguments stand in them, and so what the markup between is."""
+"""Texts with the places of names, ids and arguments of their calls; the rest is markup."""
 
 from __future__ import annotations
 
@@ -103,18 +103,18 @@ def is_tag(token: str) -> bool:
 
 
 def json_value(text: str, start: int) -> tuple[Any, int] | None:
-    """The JSON value at a place of a text and where it ends; None where there is none."""
+    """The JSON value at a place of a text and where it ends; None if there is none."""
     found = scanner.read_at(text, start, _DEPTH)
     return found[:2] if found else None
 
 
 def python_value(text: str, start: int) -> tuple[Any, int] | None:
-    """The value of the Python literal at a place of a text and where it ends; None where there is none."""
+    """The value of the Python literal at a place of a text and where it ends; None if there is none."""
     return python_literals.read_at(text, start, _DEPTH)
 
 
 def slots_of_object(text: str, start: int) -> tuple[Slot, ...]:
-    """The slots of a JSON object that is a call; none where it is no call that can be told from other objects.
+    """The slots of a JSON object that is a call; none if it cannot be distinguished from other objects.
 
     A call has a name, which is a text, and its arguments, which are an object. One whose only key has an object for
     its value is a call whose name is the key. Keys that the shared rules know make the whole of it one slot.
@@ -144,7 +144,7 @@ def _kind(key: str, value: Any) -> str:
 
 
 def _members(text: str, start: int, count: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """The spans of the keys and values of a sound JSON object with so many members."""
+    """The spans of the keys and values of a sound JSON object with this many members."""
     at = start + 1
     for _ in range(count):
         places: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""A vendor's chat template, rendered as the library `transformers` does, and what an assistant's turn adds to it.
+"""A vendor's chat template, rendered as `transformers` does, and the assistant's turns that it writes.
 
 The environment is sandboxed: a template cannot reach files, modules or private attributes.
 """
@@ -87,7 +87,7 @@ class ChatTemplate:
         return cls(*_configured(text)) if path.suffix == ".json" else cls(text)
 
     def render(self, messages: list[dict[str, Any]], **values: Any) -> str:
-        """The prompt for messages. Raises TemplateError where the template refuses them."""
+        """The prompt for messages. Raises TemplateError if the template refuses them."""
         try:
             return self._template.render(messages=messages, **self._tokens, **values)
         except Exception as error:  # a template is a foreign program, and may fail in any way

@@ -1,4 +1,4 @@
-"""A new format before it is written: its grammar, its cases, and where these come from."""
+"""A new format before it is written: its grammar, its cases and their origins."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _inside(call: ToolCall, reply: Reply) -> bool:
 
 
 def cases_that_differ_in_streams(draft: Draft, sandbox: Checkout) -> list[str]:
-    """The names of the cases that are read otherwise in a stream."""
+    """The names of the cases that are read differently in a stream."""
     with grammar_in_use(sandbox, draft.name, draft.grammar):
         return [case.name for case in draft.cases if differs_in_stream(case)]
 

@@ -1,4 +1,4 @@
-"""Drafts of a new format: from responses, from a chat template, from another format, or from nothing."""
+"""Drafts a format from responses, a chat template, another format or a skeleton."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AlreadyReadError(Exception):
 def by_responses(
     checkout: Checkout, name: str, texts: dict[str, str], source: str, like: str | None, *, force: bool
 ) -> Draft:
-    """A draft after responses, by name. Raises AlreadyReadError, and UnclearError where no format is like them."""
+    """A draft after responses, by name. Raises AlreadyReadError, and UnclearError if no format is like them."""
     said: list[str] = []
     if like is None:
         reading = _reading(checkout, list(texts.values()))

@@ -1,4 +1,4 @@
-"""A grammar file for a notation."""
+"""Writes the grammar file for a notation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HeaderFields:
 
 
 def grammar(found: Notation, fields: HeaderFields) -> str:
-    """The text of a grammar. Raises UnclearError where no grammar can say what the notation is."""
+    """The text of a grammar. Raises UnclearError if no grammar can say what the notation is."""
     if not "".join([found.section[0], found.head[0][0]]).strip():
         raise UnclearError("nothing marks where a call begins")
     body = GrammarBody()
@@ -227,7 +227,7 @@ def _value(kind: str, body: GrammarBody) -> str:
 
 
 def _think(found: Notation, body: GrammarBody) -> str | None:
-    """The rule for reasoning; None where it is the shared one."""
+    """The rule for reasoning; None if it is the shared one."""
     if found.think is None or found.think == _SHARED_THINK:
         return None
     opened = markers(found.think[0], "_THINK_OPEN", body)

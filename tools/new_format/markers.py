@@ -1,4 +1,4 @@
-"""The terminals that markup becomes: what each is called, writes and reads."""
+"""Splits markup into terminals: their names, and what they write and read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that differ in one thing each, and where what they say stands in the text that was written of them."""
+"""Messages that differ in one thing each, and the places of their calls in a text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Written(NamedTuple):
     prefix: str = ""
 
 
-#: Writes a message, or gives None where it cannot be written.
+#: Writes a message, or gives None if it cannot be written.
 Writer = Callable[[Message], Written | None]
 
 WEATHER = Tool("get_weather", {"city": "Paris"})
@@ -175,7 +175,7 @@ def _call(text: str, start: int, tool: Tool) -> Call:
 
 
 def _pairs(text: str, start: int, arguments: dict[str, Any]) -> tuple[tuple[Slot, Slot], ...]:
-    """Arguments that stand one by one; none where they stand otherwise, as in one JSON object."""
+    """Arguments that stand one by one; none if they stand otherwise, as in one JSON object."""
     pairs: list[tuple[Slot, Slot]] = []
     brace = text.find("{", start)
     whole = json_value(text, brace) if brace >= 0 else None

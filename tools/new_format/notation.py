@@ -1,4 +1,4 @@
-"""How calls are written: the markup between the parts of a call, told from texts in which the parts were found."""
+"""Infers how calls are written: the markup between the parts of located calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Notation:
     """The markup of calls and reasoning. `head` are the slots of a call, each with the markup before it.
 
     `lead` is the markup between the head and the arguments. `before` is the white space that sets markup off from text
-    before it; None where that was not seen. `separated` says that two calls in a row were seen. `ending` is what stands
+    before it; None if that was not seen. `separated` says that two calls in a row were seen. `ending` is what stands
     behind the last call and closes nothing: a token that ends the turn.
     """
 
@@ -87,7 +87,7 @@ class Notation:
 def notation(samples: Sequence[Sample], like: Notation | None = None) -> Notation:
     """How the calls of samples are written. What they do not show is taken from a notation that is like it.
 
-    Raises UnclearError where the samples contradict each other.
+    Raises UnclearError if the samples contradict each other.
     """
     called = _numbered(_split(_bare([sample for sample in samples if sample.calls])))
     if not called:
@@ -189,7 +189,7 @@ def _head(samples: list[Sample]) -> list[tuple[str, str]]:
 
 
 def _agreed(markups: Iterable[str], place: str) -> str:
-    """The markup that stands at a place everywhere, white space aside. Raises UnclearError where it differs."""
+    """The markup that stands at a place everywhere, white space aside. Raises UnclearError if it differs."""
     counted = Counter(markups)
     if len({"".join(markup.split()) for markup in counted}) > 1:
         one, other, *_ = {"".join(markup.split()): markup for markup in counted}.values()
@@ -303,13 +303,13 @@ def _alone(opening: str, end: str, like: Notation | None) -> tuple[tuple[str, st
 
 
 def _before(samples: list[Sample]) -> str | None:
-    """The white space between text and the markup behind it; None where no call follows text."""
+    """The white space between text and the markup behind it; None if no call follows text."""
     found = [s.opening[: len(s.opening) - len(s.opening.lstrip())] for s in samples if s.after == "text"]
     return Counter(found).most_common(1)[0][0] if found else None
 
 
 def _think(samples: Sequence[Sample], calls: Notation) -> tuple[str, str] | None:
-    """The markup of reasoning; None where there is none."""
+    """The markup of reasoning; None if there is none."""
     for sample in sorted(samples, key=lambda sample: bool(sample.calls)):
         if sample.thought is None:
             continue

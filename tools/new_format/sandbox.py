@@ -1,4 +1,4 @@
-"""A grammar that is not written yet, tried on texts: in a copy of the grammars that is thrown away afterwards."""
+"""Tries a draft grammar in a temporary copy of the grammars."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def temporary_checkout(checkout: Checkout) -> Generator[Checkout]:
 
 @contextmanager
 def grammar_in_use(sandbox: Checkout, name: str, grammar: str) -> Generator[None]:
-    """Within, the grammar can be used under its name. Raises GrammarError where it cannot be compiled."""
+    """Within, the grammar can be used under its name. Raises GrammarError if it cannot be compiled."""
     path = sandbox.grammar(name)
     files = (path, registry.compiled_path(path))
     before = [file.read_bytes() if file.exists() else None for file in files]
@@ -66,7 +66,7 @@ def _compiled(path: Path, grammar: str) -> str:
 
 
 def complaints(reply: Reply) -> list[str]:
-    """What is wrong with how a sound response was read: its diagnostics, and markup that was read as text."""
+    """What is wrong in the reply for a sound response: diagnostics, and markup that was read as text."""
     found = [str(diagnostic) for diagnostic in reply.diagnostics]
     for number, segment in enumerate(reply.segments):
         if segment.kind != "text":
@@ -93,7 +93,7 @@ def has_calls(reply: Reply) -> bool:
 
 
 def differs_in_stream(case: Case) -> bool:
-    """Is a case read otherwise where it arrives one character at a time?"""
+    """Is a case read differently where it arrives one character at a time?"""
     parser: StreamParser = case.parser()
     for character in case.text:
         parser.feed(character)

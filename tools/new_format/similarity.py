@@ -1,4 +1,4 @@
-"""Which format do responses resemble? Calls are looked for as each format writes them, with any tags for its tags."""
+"""Finds the format that responses resemble: the same order of parts, with any markup between them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _NOTATIONS: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
 
 
 def rendered_notation(format: str) -> Notation | None:
-    """How a format writes calls, told from what its renderer writes; None where it writes none, or without a marker."""
+    """How a format writes calls, inferred from its renderer; None if it writes none, or without a marker."""
     samples: list[Sample] = []
     for message in MESSAGES.values():
         try:
@@ -251,7 +251,7 @@ def _call(text: str, start: int, known: Notation) -> Call | None:
 
 
 def _with_arguments(text: str, head: tuple[Slot, ...], known: Notation) -> Call | None:
-    """The call with the arguments that stand behind its head; None where what stands there is something else."""
+    """The call with the arguments that stand behind its head; None if what stands there is something else."""
     written = known.arguments
     if written is None:
         return None

@@ -1,4 +1,4 @@
-"""What messages that were written say of the notation they were written in, and whether a format reads them back."""
+"""Infers the notation of a chat template, and checks whether a format reads its turns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def trimmed(turns: Mapping[str, Turn]) -> tuple[dict[str, Turn], list[str]]:
 
 
 def analyse(turns: Mapping[str, Turn]) -> TemplateAnalysis:
-    """Tell how messages are written. Raises UnclearError where that cannot be told."""
+    """Infer how messages are written. Raises UnclearError if that is impossible."""
     before, _ = _frame(turns)
     bare, remarks = trimmed(turns)
     samples: dict[str, Sample] = {}
@@ -108,7 +108,7 @@ def _without(written: Written, ending: str) -> Written:
 
 
 def differences(turn: Turn, format: str) -> list[str]:
-    """In what a format reads a message otherwise than it was meant; empty where it reads it well."""
+    """How the reply of a format differs from the message; empty if it does not."""
     message, written = turn
     reply = parse(written.text, format, tools=schemas(message) or None, prefix=written.prefix)
     wrong = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in reply.diagnostics]
@@ -128,7 +128,7 @@ def _shown(value: Any) -> str:
 
 
 def rewritten(turn: Turn, format: str) -> str | None:
-    """A message as a format's own renderer writes it; None where it cannot."""
+    """A message as a format's own renderer writes it; None if it cannot."""
     ids = any(call.id in turn.written.text for call in turn.message.calls)
     try:
         return render(segments(turn.message, ids=ids), format, tools=schemas(turn.message) or None)

@@ -1,4 +1,4 @@
-"""Show what a change did to the snapshots, by kind of change, before it is accepted.
+"""Group the changes of snapshots by kind, before you accept them.
 
 Run as `python -m tools.review [NAME …] [--full]`. The most alarming changes come first. The exit code is 0 where all is
 as it was, 1 where something changed, 2 where the review cannot be made.
@@ -27,7 +27,7 @@ from tools.shared.text import common_length, counted
 from .changes import ABSENT, KINDS, Change, Difference, compare
 from .snapshot_reader import Model, read, read_snapshots, written
 
-#: Of a group, so many cases are shown; of a value, so many columns, with so many before and behind what changed.
+#: How many cases of a group, and columns of a value, are shown, and how many of them around a change.
 _CASES, _COLUMNS, _AROUND = 5, 100, 24
 _NAME = re.compile(r"test_case\[(.+)\]")
 

@@ -1,4 +1,4 @@
-"""What changed between the accepted snapshot of a case and what the case is read as now, and how alarming that is."""
+"""Compares the accepted snapshot of a case with the present result, and ranks the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshot files as data: the amber text that syrupy writes, read back.
+"""Parses syrupy's snapshot files back into values.
 
 Syrupy writes dicts and lists a line for each entry, strings of several lines as indented blocks, and everything else
 as Python shows it. So what a model of the library looks like can be read as the Python expression that it is.
@@ -26,7 +26,7 @@ class Model:
 
 
 def read_snapshots(path: Path) -> dict[str, str]:
-    """The snapshots of a file by the name of their test, each as syrupy wrote it; none where there is no file."""
+    """The snapshots of a file by the name of their test, each as syrupy wrote it; none if there is no file."""
     return {snapshot.name: str(snapshot.data) for snapshot in AmberDataSerializer.read_file(str(path))}
 
 
@@ -36,7 +36,7 @@ def written(value: Any) -> str:
 
 
 def read(text: str) -> Any:
-    """The value of a snapshot: dicts, lists, strings, numbers, models. Raises ValueError where the text is none."""
+    """The value of a snapshot: dicts, lists, strings, numbers, models. Raises ValueError if the text is none."""
     lines = text.split("\n")
     value, end = _value(lines, 0, 0, "")
     if any(lines[end:]):

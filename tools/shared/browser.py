@@ -1,4 +1,4 @@
-"""Finds a browser and its driver on this machine, and opens it without a window. Nothing is ever downloaded.
+"""Finds a browser and its driver on this machine, and opens it without a window. It downloads nothing.
 
 `python -m tools.shared.browser` prints both paths, or exits with 1 where there are none.
 """

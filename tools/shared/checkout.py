@@ -1,4 +1,4 @@
-"""Where the files of a checkout lie, which the tools read and write. They work on any folder with these in it."""
+"""The folders of a checkout. The tools work on any folder with the same layout."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Checkout:
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
     def existing(self, name: str) -> Path:
-        """The grammar of a format. Raises UnknownFormatError where there is none of exactly this name."""
+        """The grammar of a format. Raises UnknownFormatError if there is none of exactly this name."""
         path = self.grammar(name)
         if not path.is_file():
             raise UnknownFormatError(name, self.names())

@@ -1,4 +1,4 @@
-"""How the tools are run as commands."""
+"""Runs a tool as a command."""
 
 from __future__ import annotations
 

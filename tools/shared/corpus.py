@@ -1,4 +1,4 @@
-"""The corpus: texts as models write them, in `tests/corpus/<format>/<ok|err>/<case>.txt`, exact to the byte.
+"""The corpus: model responses in `tests/corpus/<format>/<ok|err>/<case>.txt`, exact to the byte.
 
 What a case needs beside its text lies in `<case>.toml`: `prefix`, what the prompt had already opened, and `tools`, as
 an array of tables or as a string of JSON. `sources.toml` says of every case where it comes from.
@@ -24,7 +24,7 @@ KINDS = ("ok", "err")
 
 @dataclass(frozen=True)
 class Case:
-    """One text of the corpus, and how it is read."""
+    """One text of the corpus, and how it is parsed."""
 
     format: str
     kind: str
@@ -61,6 +61,6 @@ def cases(checkout: Checkout, format: str = "*") -> list[Case]:
 
 
 def sources(checkout: Checkout, format: str) -> dict[str, Any]:
-    """Where the cases of a format come from, by the case's name; empty where nothing says it."""
+    """Where the cases of a format come from, by the case's name; empty if nothing says it."""
     path = checkout.corpus / format / "sources.toml"
     return toml.loads(path.read_text("utf-8")) if path.is_file() else {}

@@ -1,4 +1,4 @@
-"""A grammar file as its author sees it: what it defines, imports and uses, each with its place in the file."""
+"""A grammar file as text: its definitions, imports and names, with their places."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class Source:
         return set(self.ignored).union(*[definition.uses for definition in self.definitions])
 
     def find(self, text: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
-        """The span of a word or a quoted string in the file, from a place on; None where it is not there."""
+        """The span of a word or a quoted string in the file, from a place on; None if it is not there."""
         pattern = rf"(?<!\w){re.escape(text)}(?!\w)" if re.fullmatch(r"\w+", text) else re.escape(text)
         match = re.compile(pattern).search(self.text, start, len(self.text) if end is None else end)
         return match.span() if match else None

@@ -1,4 +1,4 @@
-"""What a snapshot shows of a reply, and which replies no snapshot may show."""
+"""The part of a reply that a snapshot shows, and replies that no snapshot may show."""
 
 from __future__ import annotations
 

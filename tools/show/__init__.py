@@ -1,9 +1,9 @@
-"""Show how a response is read: its tokens, its tree, its segments, and where the grammar refused it.
+"""Show how a response is read: tokens, tree, segments, and where the grammar rejects it.
 
 Run as `python -m tools.show NAME FILE [--stream N] [--trace] [--html OUT]`. NAME is a format, an alias of one or
 `auto`; FILE a file, `-`, or a case of the corpus: `ok/one_call`, `<format>-ok-one_call`.
 
-Exit codes: 0 it was shown, 1 the stream is read otherwise than the whole text, 2 wrong use.
+Exit codes: 0 it was shown, 1 the stream gives another reply than the whole text, 2 wrong use.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _response(file: str, name: str, checkout: Checkout) -> _Given:
 
 
 def _case_at(path: Path, checkout: Checkout) -> Case | None:
-    """The case of the corpus that lies at a path; None where it is another file."""
+    """The case of the corpus that lies at a path; None if it is another file."""
     corpus = checkout.corpus.resolve()
     if not path.is_relative_to(corpus) or path.suffix != ".txt" or len(path.relative_to(corpus).parts) != 3:
         return None

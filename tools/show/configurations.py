@@ -1,4 +1,4 @@
-"""The configurations that reading went through: numbered as they were met, with what each accepts."""
+"""The parser configurations of a response, numbered in order, with what each accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of how a response is read: one model, which the terminal and the page draw."""
+"""The data that the terminal and the page show."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ShownStep:
 
     `number` is the place in the list of tokens, -1 for what is none. `kind` is "marker", "free" or "value" for a token,
     "none" for text that is part of no token, and else what happened (see `show_trace.Kind`). `config` and `target` are
-    numbers of configurations, `target` None where reading stayed where it was. `written` is how a marker is written.
+    numbers of configurations, `target` None if reading stayed where it was. `written` is how a marker is written.
     """
 
     number: int
@@ -182,7 +182,7 @@ class _Look(NamedTuple):
 
 
 class _Recorder:
-    """Reads a response as a stream and looks at the machine after each piece."""
+    """Reads a response as a stream and looks at the parser after each piece."""
 
     def __init__(self, asked: str, tools: Any, prefix: str) -> None:
         self._new: list[Event] = []

@@ -1,4 +1,4 @@
-"""Writes what is shown of a response as one page: no file beside it, and nothing is loaded.
+"""Writes a response as one HTML page that loads nothing.
 
 The page holds the data as JSON, which its script draws as nodes and text; nothing of a response is ever read as HTML.
 """
@@ -18,7 +18,7 @@ from .configurations import ShownConfig
 from .model import Moment, Shown, ShownStep
 from .tree import Node
 
-#: A page shows at most so many characters.
+#: A page shows at most this many characters.
 MOST = 200_000
 
 _HERE = Path(__file__).parent

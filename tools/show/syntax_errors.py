@@ -1,4 +1,4 @@
-"""Where the grammar refused the text, what it expected there, and what became of it: drawn as diagnostics are."""
+"""The places where the grammar rejects the text, as diagnostics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from .configurations import described
 from .trace import Step
 
-#: So many terminals are named of those that were expected.
+#: This many terminals are named of those that were expected.
 _MOST = 8
 
 

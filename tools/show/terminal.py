@@ -1,4 +1,4 @@
-"""Draws what is shown of a response in a terminal, or as plain text where the output is none."""
+"""Draws a response in a terminal, or as plain text if the output is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tree import Node
 WIDE = 100
 #: The width where the output is no terminal, and `COLUMNS` does not say it.
 _PLAIN = 120
-#: Of a token's text, so many characters are shown.
+#: Of a token's text, this many characters are shown.
 _TEXT = 60
 
 _STYLES = {"marker": "dim", "free": COLORS["text"], "value": COLORS["tool_call"], "none": COLORS["error"]}

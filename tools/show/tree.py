@@ -1,4 +1,4 @@
-"""The parse tree of what was read: the grammar's rules, nested, with the tokens in them.
+"""The parse tree of a response: nested rules with their tokens.
 
 The tokens are parsed once more, by the tables of their grammar. Where reading went on in another configuration than the
 one that the tokens lead to, since something was damaged, what is open there is a rule that was not completed.
