@@ -206,7 +206,7 @@ def test_what_is_found_is_shown(checkout: Checkout, capsys: pytest.CaptureFixtur
     assert main(["text", "--seed", str(seed), "--runs", "1"], checkout) == 1
     out, err = capsys.readouterr()
     assert out.startswith(FOUND.format(seed=seed))
-    assert out.endswith(" texts break a promise\n")
+    assert out.endswith(" texts violate an invariant\n")
     assert err == ""
     assert not list(checkout.corpus.rglob("fuzz_*"))
 
@@ -244,7 +244,7 @@ def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.Captur
     generator = Generator("text")
     steps, spellings = len(generator.map.steps), len(generator.spellings)
     taken = f"text: {steps} of {steps} steps, {spellings} of {spellings} spellings"
-    assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nnothing was found\n", out)
+    assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nno violation was found\n", out)
     assert err == ""
 
 
@@ -274,7 +274,7 @@ def test_it_can_be_stopped(
 
     monkeypatch.setattr(Fuzzer, "run", stopped)
     assert main([], checkout) == 0
-    assert capsys.readouterr().out.endswith("nothing was found\n")
+    assert capsys.readouterr().out.endswith("no violation was found\n")
 
 
 def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Checkout) -> None:

@@ -412,7 +412,7 @@ snapshots without a case: 1 case (json 1)
   json-ok-value
 
 9 cases read, 4 changes
-2 cannot be accepted: their tests fail until they are read otherwise, or moved
+2 cannot be accepted: their tests fail until their results change, or they are moved
 {TO_ACCEPT.format("the others")}"""
     )
 

@@ -296,7 +296,8 @@ def test_a_stream_that_is_read_otherwise_is_told(tool: Tool, monkeypatch: pytest
     monkeypatch.setattr(show_model, "parse", other)
     ran = tool("squares", "-", "--stream", "3", stdin="Hi.")
     assert ran.code == 1
-    assert after("the stream", ran.out).startswith(" is read otherwise than the whole text\n--- whole\n+++ streamed\n")
+    text = after("the stream", ran.out)
+    assert text.startswith(" gives another reply than the whole text\n--- whole\n+++ streamed\n")
     assert '-  "raw": "Hi.!",\n+  "raw": "Hi.",\n' in ran.out
 
 

@@ -75,7 +75,7 @@ def _unreadable(checkout: Checkout, path: Path, file: CheckedFile, error: Except
 
 
 def _check_folder(one: Read) -> Iterator[Finding]:
-    """Is a case in the folder that it belongs in?"""
+    """Check that a case is in the right folder."""
     reply, file = one.reply, one.file
     if one.case.kind == "err" and not reply.diagnostics:
         helps = ["move it to `ok`, or make sure that the damage is still in the file"]
@@ -95,7 +95,7 @@ def _check_folder(one: Read) -> Iterator[Finding]:
 
 
 def _sources(checkout: Checkout, name: str, cases: list[str], grammar: CheckedFile) -> Iterator[Finding]:
-    """Does `sources.toml` say of every case where it is from, and of nothing else?"""
+    """Check that `sources.toml` names the origin of every case, and nothing else."""
     path = checkout.corpus / name / "sources.toml"
     if not path.is_file():
         if cases:

@@ -26,7 +26,7 @@ _INDENT = re.compile(r"//[ ]{0,3}")
 
 
 def check_example(header: Header, source: Source, file: CheckedFile) -> Iterator[Finding]:
-    """Is the header's example read, as more than text?"""
+    """Check that the header's example is read as more than text."""
     if not header.example:
         return
     reply = parse(header.example, source.path.stem)
@@ -161,7 +161,7 @@ def _first_diagnostic(reply: Reply) -> list[str]:
 
 
 def _is_within(some: list[Any], more: list[Any]) -> bool:
-    """Are some things among others, in the same order?"""
+    """Whether `more` contains all of `some` in the same order."""
     rest = iter(more)
     return all(any(one == other for other in rest) for one in some)
 

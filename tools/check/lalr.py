@@ -31,7 +31,7 @@ class Production(NamedTuple):
 
     @property
     def is_repetition(self) -> bool:
-        """Was it made for a `*` or a `+` of the author's?"""
+        """Whether it was made for a `*` or a `+` of the author's."""
         return self.name.startswith("__")
 
     @property

@@ -29,7 +29,7 @@ _RECORDED = re.compile(r"^# name: test_case\[(\w+)-(\w+)-(.+)\]$", re.MULTILINE)
 
 
 def check_writing(header: Header, source: Source, file: CheckedFile, cases: list[Read]) -> Iterator[Finding]:
-    """Can calls be written, and the example and the cases? What is written is read back by `render` itself."""
+    """Check that calls, the example and the cases can be written. `render` itself reads back what it writes."""
     name = source.path.stem
     automaton = registry.automaton(name)
     if any(rule.short == "tool_call" for rule in automaton.tables.rules):
@@ -111,7 +111,7 @@ def _cases(name: str, cases: list[Read]) -> Iterator[Finding]:
 def check_current(
     checkout: Checkout, source: Source, file: CheckedFile, cases: list[Read], tables: Tables
 ) -> Iterator[Finding]:
-    """Are the compiled form and the snapshot there, and current?"""
+    """Check that the compiled form and the snapshot exist and are current."""
     compiled = compiled_path(source.path)
     if not compiled.is_file() or compiled.read_text("utf-8") != tables.to_json():
         what = "is not current" if compiled.is_file() else "is missing"

@@ -128,7 +128,7 @@ def _undefined(checkout: Checkout, source: Source, file: CheckedFile) -> Iterato
 
 
 def _is_parameter(name: str, definition: Definition, file: CheckedFile) -> bool:
-    """Is a name the parameter of a template?"""
+    """Whether a name is the parameter of a template."""
     head = file.text[definition.span[0] : definition.span[1] - len(definition.body)]
     return name in re.findall(r"\w+", head.partition("{")[2])
 

@@ -19,7 +19,7 @@ from .evaluation import Evaluation, Reading, equal, evaluate, is_beginning
 
 
 def json_repair_reads(case: DamageCase) -> bool:
-    """Does json-repair alone read a text as it was meant? It has no status; of a cut text a beginning is right."""
+    """Whether json-repair alone reads a text correctly. It has no status: for a cut text, a beginning is correct."""
     repair: Any = import_module("json_repair").repair_json
     try:
         got = repair(case.text, return_objects=True)
@@ -100,14 +100,16 @@ def show(evaluated: Evaluated, number: int, mark: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, and misses if they are asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m tools.damage", description="Measure how many damaged texts are read as they were meant."
+        prog="python -m tools.damage", description="Count how many damaged texts are read correctly."
     )
-    parser.add_argument("--schema", action=argparse.BooleanOptionalAction, help="only with, or without, the schema")
-    parser.add_argument("--only", metavar="KIND", help="only one kind, or one group of them")
+    parser.add_argument(
+        "--schema", action=argparse.BooleanOptionalAction, help="only with, or only without, the schema"
+    )
+    parser.add_argument("--only", metavar="KIND", help="only one kind of damage, or one group of kinds")
     parser.add_argument("--show", metavar="N", type=int, default=0, help="print the first N misses of each kind")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--per-kind", type=int, default=PER_KIND)
-    parser.add_argument("--ours", action="store_true", help="leave out json-repair alone")
+    parser.add_argument("--ours", action="store_true", help="leave out json-repair")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
     chosen, passed = generate(options.seed, options.per_kind, options.only)
@@ -122,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     table(chosen, runs, others)
     times = [f"{mark} {seconds:.2f} s" for mark, (_, seconds) in runs.items()]
     print(f"\ntime: {', '.join([*times, *([] if options.ours else [f'json-repair {taken:.2f} s'])])}")
-    print(f"passed over, as they were still JSON or made before: {dict(passed)}")
+    print(f"skipped (still valid JSON, or a duplicate): {dict(passed)}")
     for mark, (evaluated, _) in runs.items():
         show(evaluated, options.show, mark)
     return 0

@@ -241,7 +241,7 @@ KINDS: dict[str, Kind] = {
 
 
 def sound(text: str) -> bool:
-    """Is the text JSON?"""
+    """Whether the text is JSON."""
     try:
         json.loads(text)
     except ValueError:

@@ -41,7 +41,7 @@ class Reading(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Was a text read as it was meant, and if not, does the reading say that it may be wrong?"""
+    """Whether a text was read correctly, and if not, whether the result says that it may be wrong."""
 
     right: bool
     flagged: bool
@@ -54,7 +54,7 @@ class Evaluation:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Are two values the same, with their types and with the order of their keys?"""
+    """Whether two values are the same, with their types and with the order of their keys."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
@@ -67,7 +67,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def is_beginning(token: Any, whole: Any) -> bool:
-    """Is a value what can be known of another one from the beginning of its text?"""
+    """Whether a value is what can be known of another one from the beginning of its text."""
     if isinstance(token, str) and isinstance(whole, str):
         return whole.startswith(token)
     if isinstance(token, dict) and isinstance(whole, dict):

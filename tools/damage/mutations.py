@@ -217,7 +217,7 @@ def block_comments(random: Random, parts: list[Token]) -> list[Token] | None:
 
 
 def in_quotes(token: Token) -> bool:
-    """Is it a string, or a key that is not bare?"""
+    """Whether it is a string, or a key that is not bare."""
     return token.kind == "text" or (token.kind == "key" and token.text[:1] in "\"'")
 
 

@@ -125,7 +125,7 @@ def summary(fuzz: Fuzzer, seconds: float) -> Iterator[str]:
     yield f"{fuzz.texts} texts in {seconds:.0f} s, {fuzz.texts / max(seconds, 0.001):.0f} a second"
     for (name, kind), number in sorted(fuzz.counts.items()):
         yield f"{name}: {kind}: {number}"
-    yield f"{sum(fuzz.counts.values())} texts break a promise" if fuzz.counts else "nothing was found"
+    yield f"{sum(fuzz.counts.values())} texts violate an invariant" if fuzz.counts else "no violation was found"
 
 
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
@@ -174,13 +174,13 @@ def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float) -> Iterat
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tools.fuzz",
-        description="Look for a text that breaks a promise. Without --runs and --minutes, until Ctrl-C.",
+        description="Search for texts that violate an invariant, until Ctrl-C unless --runs or --minutes is given.",
     )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="the formats; all, if none is named")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed (0)")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="formats; default: all")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed; default: 0")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=_positive(int), metavar="N", help="how many seeds, for each format")
-    limit.add_argument("--minutes", type=_positive(float), metavar="M", help="how long")
+    limit.add_argument("--runs", type=_positive(int), metavar="N", help="the number of seeds per format")
+    limit.add_argument("--minutes", type=_positive(float), metavar="M", help="the duration")
     parser.add_argument("--write", action="store_true", help="write findings into the corpus")
     return parser.parse_args(arguments)
 

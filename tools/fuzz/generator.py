@@ -228,12 +228,12 @@ class _Walk:
 
 
 def _is_value(step: Transition) -> bool:
-    """Is this the value of an argument?"""
+    """Whether this is the value of an argument."""
     return step.terminal.short == "ARG_VALUE" or (
         step.terminal.short in EMBEDDED_VALUES and step.role in ("", "argument")
     )
 
 
 def _leads_on(step: Transition) -> bool:
-    """Does a transition end nothing, so that another argument may follow?"""
+    """Whether a transition ends nothing, so that another argument may follow."""
     return step.terminal.short in EMBEDDED_VALUES or not any(op == "end" for op, _ in (*step.before, *step.after))

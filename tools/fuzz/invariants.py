@@ -146,7 +146,7 @@ def _answers(reply: Reply) -> Iterator[tuple[int, int]]:
 
 
 def _is_markup(raw: str, start: int, end: int) -> bool:
-    """Does a part of a text lie in a marker of some format?"""
+    """Whether a part of a text lies in a marker of some format."""
     offset = max(start - 200, 0)
     near = raw[offset : end + 200]
     for opened in ["", *_opened()] if offset == 0 else [""]:  # a marker may begin in what the prompt had opened
@@ -157,7 +157,7 @@ def _is_markup(raw: str, start: int, end: int) -> bool:
 
 
 def _has_markup(text: str) -> bool:
-    """Does a text hold a marker of some format, or a backtick?"""
+    """Whether a text holds a marker of some format, or a backtick."""
     return "`" in text or any(len(match[0].strip()) > 2 for finder in _markers() for match in finder(text))
 
 

@@ -15,19 +15,19 @@ from .invariants import How
 #: What each kind of finding says; the kinds are those of `invariants.Violation`.
 TITLES = {
     "raises": "reading this text raises an exception",
-    "spans": "a span does not lie where it should",
+    "spans": "a span is in the wrong place",
     "segments": "a segment is not what stands at its span",
     "status": "the status is not the worst of what was read",
-    "repairs": "a repair is not recorded as it was made",
-    "json": "the reply does not survive being written as JSON",
+    "repairs": "the record of a repair is wrong",
+    "json": "the reply changes when it is written as JSON and read back",
     "lost": "a part of the text is in no segment, and no markup",
     "events": "the events do not add up to the reply",
-    "chunks": "the text is read otherwise in pieces",
-    "strict": "the text is sound, and is read otherwise where repair is allowed",
-    "replay": "the repairs, made in the text, do not make it sound",
-    "beginning": "a beginning of the text has a call that the whole has not",
-    "meaning": "the text is read otherwise than the grammar says",
-    "detected": "the text is read otherwise where its format is detected",
+    "chunks": "the text is read differently in pieces",
+    "strict": "a sound text is read differently with repair",
+    "replay": "the text is not sound after its repairs",
+    "beginning": "a prefix of the text has a call that the whole does not have",
+    "meaning": "the text is not read as the grammar says",
+    "detected": "the text is read differently if its format is detected",
     "growth": "the cost grows faster than the text",
 }
 _LONGEST = 400
@@ -87,7 +87,7 @@ def save(checkout: Checkout, finding: Finding) -> list[str]:
 
 
 def _is_sound(finding: Finding) -> bool:
-    """Is the text read without a diagnostic?"""
+    """Whether the text is read without a diagnostic."""
     try:
         return not finding.how.parse(finding.text).diagnostics
     except Exception:  # that it raises may be what was found

@@ -55,7 +55,7 @@ def spellings_of(terminal: Terminal) -> set[Spelling]:
 
 @cache
 def _is_one(terminal: Terminal) -> bool:
-    """Is a marker, as it is written, read as that one terminal? One that looks ahead may be read as its beginning."""
+    """Whether a marker in its canonical form is read as that terminal. One that looks ahead may match in part."""
     written = terminal.canonical.strip() or terminal.canonical
     return bool(written and regex.compile(terminal.regex).fullmatch(written, partial=True))
 
@@ -82,11 +82,11 @@ class Lexeme:
 
     @property
     def is_empty(self) -> bool:
-        """Is it free text that is not there?"""
+        """Whether it is empty free text."""
         return self.short in FREE_TEXT and not self.text
 
     def is_read_as(self, token: Token, piece: str) -> bool:
-        """Is what was read at its place, a terminal and its text, what was meant?"""
+        """Whether a token at its place is the intended one, with the intended text."""
         if token.step.terminal.name != self.transition.terminal.name:
             return False
         if self.short in EMBEDDED_VALUES:
@@ -113,7 +113,7 @@ class TokenWriter:
 
     @property
     def acts(self) -> bool:
-        """Does the format have words for actions?"""
+        """Whether the format has words for actions."""
         return self._actions is not None
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
@@ -153,7 +153,7 @@ class TokenWriter:
         return self._random.choice(_action_words(meaning)), keys
 
     def follows(self, name: Lexeme, terminal: Terminal) -> bool:
-        """May a marker stand behind the name of an action? True of what is no marker."""
+        """Whether a marker may stand behind the name of an action. True for anything else than a marker."""
         if not terminal.short.startswith("_"):
             return True
         marker = terminal.canonical or self._sampler.sample(terminal.regex)

@@ -58,10 +58,10 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
 def _parser() -> _Parser:
     parser = _Parser(prog="python -m tools.new_format", description="Write a first grammar and corpus for a format.")
     parser.add_argument("name", metavar="NAME", help="the format's name: small letters, digits and `_`")
-    parser.add_argument("--like", metavar="FORMAT", help="the format that it is like; else the nearest one is found")
+    parser.add_argument("--like", metavar="FORMAT", help="the format that it resembles; default: the nearest one")
     parser.add_argument("--from", metavar="FILE", dest="responses", nargs="+", type=Path, help="raw responses")
     parser.add_argument("--template", metavar="FILE", type=Path, help="a chat template, or a tokenizer_config.json")
-    parser.add_argument("--force", action="store_true", help="write it although a format reads all of it already")
+    parser.add_argument("--force", action="store_true", help="write it even if a format reads all of it already")
     return parser
 
 
@@ -138,7 +138,7 @@ def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:
     with temporary_checkout(checkout) as sandbox:
         differing = cases_that_differ_in_streams(draft, sandbox)
     if differing:
-        print(f"read otherwise in a stream: {', '.join(differing)}")
+        print(f"read differently in a stream: {', '.join(differing)}")
     name = draft.name
     first = next(path for path in written if path.suffix == ".txt")
     print("\nnext:")

@@ -97,7 +97,7 @@ def tokens(markup: str) -> list[str]:
 
 
 def is_tag(token: str) -> bool:
-    """Is a token a tag, a part of one, or a token like `<|call|>` and `[CALL]`?"""
+    """Whether a token is a tag, a part of one, or a token like `<|call|>` and `[CALL]`."""
     bare = token.strip()
     return bare.startswith("<") or bare.endswith(">") or bool(re.fullmatch(r"\[/?[A-Z][A-Z0-9_]*\]", bare))
 

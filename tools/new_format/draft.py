@@ -56,7 +56,7 @@ def add_truncated_case(draft: Draft, sandbox: Checkout) -> None:
 
 
 def _inside(call: ToolCall, reply: Reply) -> bool:
-    """Does a reply break off where some of a call's arguments are not there yet?"""
+    """Whether a reply breaks off where some of a call's arguments are not there yet."""
     return bool(reply.unfinished) and reply.unfinished[0].arguments != call.arguments
 
 

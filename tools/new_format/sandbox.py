@@ -88,12 +88,12 @@ def complaints(reply: Reply) -> list[str]:
 
 
 def has_calls(reply: Reply) -> bool:
-    """Is there something in a reply that only a format of its own can read?"""
+    """Whether there is something in a reply that only a format of its own can read."""
     return bool(reply.tool_calls or reply.actions or reply.payloads)
 
 
 def differs_in_stream(case: Case) -> bool:
-    """Is a case read differently where it arrives one character at a time?"""
+    """Whether a case is read differently where it arrives one character at a time."""
     parser: StreamParser = case.parser()
     for character in case.text:
         parser.feed(character)

@@ -93,7 +93,7 @@ def report(changes: list[Change], number: int, names: list[str], full: bool) -> 
 def _advice(changes: list[Change], names: list[str]) -> Iterator[Line]:
     refused = sum([change.kind == KINDS[0] for change in changes])
     if refused:
-        yield "error", f"{refused} cannot be accepted: their tests fail until they are read otherwise, or moved"
+        yield "error", f"{refused} cannot be accepted: their tests fail until their results change, or they are moved"
     if changes:
         chosen = "-k '" + " or ".join([f"[{name}-" for name in names]) + "'" if names else "tests/test_formats.py"
         yield "note", f"to accept {'the others' if refused else 'this'}: ./tools/test {chosen} --snapshot-update"

@@ -32,7 +32,7 @@ class Definition(NamedTuple):
 
     @property
     def is_terminal(self) -> bool:
-        """Is it a terminal? Their names are in capitals."""
+        """Whether it is a terminal. Their names are in capitals."""
         return self.name.strip("_").isupper()
 
     @property

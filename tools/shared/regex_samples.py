@@ -128,7 +128,7 @@ class RegexSampler:
         return self._sequence(node.branches[chosen], ignores_case)
 
     def _leads_on(self, branch: Sequence) -> bool:
-        """Does a branch contain others that are wanted?"""
+        """Whether a branch contains others that are wanted."""
         return bool(self.wanted) and any(
             (self._numbers[id(node)], i) in self.wanted
             for node in _alternatives(branch)

@@ -57,7 +57,7 @@ class ShownStep:
 
     @property
     def is_token(self) -> bool:
-        """Was something read, rightly or not?"""
+        """Whether it is a token, sound or not."""
         return self.kind in ("marker", "free", "value", "none")
 
 
@@ -124,7 +124,7 @@ class Shown:
 
     @property
     def opens_nothing(self) -> bool:
-        """Is all of the response text that the format has nothing to say of?"""
+        """Whether the whole response is plain text."""
         return all(segment.kind == "text" for segment in self.segments)
 
     @property

@@ -168,7 +168,7 @@ def _held(shown: Shown, moment: Moment) -> str:
 def _difference(shown: Shown, stream: bool) -> Iterable[RenderableType]:
     """Whether the reply is the one of the whole text."""
     if shown.difference:
-        yield Text("\nthe stream is read otherwise than the whole text", COLORS["error"])
+        yield Text("\nthe stream gives another reply than the whole text", COLORS["error"])
         yield Text("\n".join(shown.difference))
     elif stream:
         yield Text("\nthe reply is the one of the whole text")

@@ -29,7 +29,7 @@ class Node:
 
     @property
     def is_meaningful(self) -> bool:
-        """Is the name one of the vocabulary?"""
+        """Whether the name is one of the vocabulary."""
         return is_meaningful(self.name.partition(" ")[0])
 
 
