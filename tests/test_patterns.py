@@ -87,6 +87,6 @@ def test_lark_gives_tables_and_definitions() -> None:
     after_text = tables.states[tables.states[tables.start]["TEXT"]]
     opened = after_text["_OPEN"]
     assert {"$END", "_OPEN"} < set(after_text)
-    assert tables.frames[opened] == "tool_call"
+    assert tables.nodes[opened] == "tool_call"
     assert sorted(tables.states[opened]) == ["TOOL_NAME"]
     assert [(rule.short, rule.size) for rule in tables.rules if rule.short == "tool_call"] == [("tool_call", 3)]

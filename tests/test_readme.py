@@ -103,9 +103,7 @@ def test_what_streams_cannot_read_is_refused(pattern: str) -> None:
 
 def test_every_name_of_the_vocabulary_is_explained() -> None:
     text = VOCABULARY.read_text("utf-8")
-    names = (
-        vocabulary.FREE_TEXT | vocabulary.EMBEDDED_VALUES | vocabulary.TOKENS | vocabulary.FRAMES | vocabulary.FIELDS
-    )
+    names = vocabulary.FREE_TEXT | vocabulary.EMBEDDED_VALUES | vocabulary.TOKENS | vocabulary.NODES | vocabulary.FIELDS
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from outspoken.grammar.tables import BROKEN, START
-from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, TOKENS, is_meaningful, short
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import QUOTED, Definition, Source
 from tools.shared.text import listed
@@ -200,7 +200,7 @@ def _names(source: Source, file: CheckedFile) -> Iterator[Finding]:
                 yield file.finding("meaningless-name", f"`{alias}` is no rule of the vocabulary", place, helps=helps)
 
 
-_RULES = sorted(FRAMES | FIELDS)
+_RULES = sorted(NODES | FIELDS)
 _TERMINALS = sorted(FREE_TEXT | EMBEDDED_VALUES | TOKENS)
 
 

@@ -77,8 +77,8 @@ class Configs:
 
 def described(config: Config, number: int = 0) -> ShownConfig:
     """What a configuration accepts."""
-    frames = config.automaton.tables.frames
-    inside = " > ".join([" or ".join(frames[state].split()) for state in config.stack if frames[state]])
+    nodes = config.automaton.tables.nodes
+    inside = " > ".join([" or ".join(nodes[state].split()) for state in config.stack if nodes[state]])
     free = config.free.terminal.short if config.free else ""
     expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in _acceptable(config)]))
     return ShownConfig(number, inside, free, expected, config.end_operations() is not None, config.stack)

@@ -90,7 +90,7 @@ class _Parser:
         nodes: list[Node | int] = []
         while len(self._stack) > depth:
             entry = self._stack.pop()
-            kinds = tables.frames[entry.state]
+            kinds = tables.nodes[entry.state]
             nodes = entry.nodes + nodes
             if kinds and nodes:
                 nodes = [Node(" or ".join(kinds.split()), nodes, complete=False)]

@@ -105,7 +105,10 @@ def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 class FieldDecoder:
-    """Decodes the fields of one action. `used` are the arguments that fields took, `clamped` those that it changed."""
+    """Decodes the fields of one action. `used` are the arguments that fields took.
+
+    `clamped` are those whose points were moved to the edge of the screen.
+    """
 
     def __init__(self, header: Header, settings: Settings, rule: MappingRule, name: str) -> None:
         self.used: set[str] = set()

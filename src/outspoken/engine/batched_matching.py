@@ -23,7 +23,7 @@ LONG = 2048
 class BatchedMatcher:
     """Reads complete text in the longest steps that regular expressions can make.
 
-    It stops where it cannot continue, and leaves the rest to the parser, which does the same with more care.
+    It stops where it cannot continue; the parser reads on in single steps.
     """
 
     __slots__ = ("automaton", "builder", "max_depth", "state", "stops_at_text", "text")

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from .operations import BoundOperation, Operation, Operations
 from .tables import END, Tables, Terminal, order
-from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FRAMES, FREE_TEXT, JSON_FIRST, TOKENS
+from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FREE_TEXT, JSON_FIRST, NODES, TOKENS
 
 Stack = tuple[int, ...]
 
@@ -51,11 +51,11 @@ class Transition:
 class Config:
     """One configuration of the parser, and the terminals that it accepts.
 
-    `free` is the transition over free text, or None; it is taken for empty text as well. `embedded` are the transitions
-    over embedded values, `markers` those over all other terminals, in the order in which they are tried. `json` maps
-    the first characters of JSON values to the transitions over them. `missing_closers` are the patterns that show, in
-    the free text before this configuration, that its closing marker is missing; `may_lack_closer` searches for the
-    places where one of them may match.
+    `free` is the transition over free text, or None; the parser takes it even if the text is empty. `embedded` are the
+    transitions over embedded values, `markers` those over all other terminals, in the order in which they are tried.
+    `json` maps the first characters of JSON values to the transitions over them. `missing_closers` are the patterns
+    that show, in the value that leads to this configuration, that it lacks its closing marker; `may_lack_closer`
+    searches for the places where one of them may match.
 
     All of these are computed on first access.
     """
@@ -174,7 +174,7 @@ _lock = RLock()
 
 
 class LenientRules(NamedTuple):
-    """What an automaton recognises beyond its grammar: markers after a missing one, and values without an end."""
+    """What an automaton recognises beyond its grammar: markers whose opener is missing, and values whose closer is."""
 
     insertions: Callable[[Config], list[Transition]]
     missing_closers: Callable[[Config], tuple[MissingCloser, ...]]
@@ -232,9 +232,9 @@ class Automaton:
 
     def outside_of_call(self, config: Config) -> Config:
         """The configuration before the innermost call of a configuration; the top level if there is no call."""
-        frames = self.tables.frames
+        nodes = self.tables.nodes
         depth = max(
-            [i for i, state in enumerate(config.stack) if not CALLS.isdisjoint(frames[state].split())], default=0
+            [i for i, state in enumerate(config.stack) if not CALLS.isdisjoint(nodes[state].split())], default=0
         )
         return self.config(config.stack[:depth]) if depth else self.top_level
 
@@ -261,7 +261,7 @@ class Automaton:
                 break
             cost += self._reduce(work, -1 - action, before)
         work.append(action)
-        after: list[Operation] = [("begin", kinds)] if (kinds := self.tables.frames[action]) else []
+        after: list[Operation] = [("begin", kinds)] if (kinds := self.tables.nodes[action]) else []
         short = self.tables.terminals[name].short
         if short in TOKENS:
             after.append(("token", short))
@@ -282,18 +282,18 @@ class Automaton:
 
     def _reduce(self, work: list[int], number: int, ops: list[Operation]) -> int:
         """Reduce the stack by a rule, append its operations, and return how far it is from the first alternative."""
-        rule, frames = self.tables.rules[number], self.tables.frames
-        begun = bool(rule.size) and frames[work[len(work) - rule.size]]
+        rule, nodes = self.tables.rules[number], self.tables.nodes
+        begun = bool(rule.size) and nodes[work[len(work) - rule.size]]
         if rule.size:
             del work[len(work) - rule.size :]
         if rule.short in FIELDS:
             ops.append(("field", rule.short))
         target = self.tables.states[work[-1]][rule.name]
         work.append(target)
-        if rule.short in FRAMES:
+        if rule.short in NODES:
             ops.append(("end", rule.short))
-            if frames[target]:
-                ops.append(("reopen", frames[target]))
-        elif begun and not frames[target]:
+            if nodes[target]:
+                ops.append(("reopen", nodes[target]))
+        elif begun and not nodes[target]:
             ops.append(("drop", ""))
         return rule.order

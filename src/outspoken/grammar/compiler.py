@@ -26,7 +26,7 @@ from outspoken.results.errors import GrammarError
 from .header import read_header
 from .sources import own_folder, sources
 from .tables import BROKEN, START, Rule, Tables, Terminal, order
-from .vocabulary import EMBEDDED_VALUES, FRAMES, FREE_TEXT, SPELLED_VALUES, short
+from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -67,13 +67,13 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
     made: Tables | None = None
     for symbol in reversed(starts):
-        states, frames, start = _states(analyses[symbol], numbers, rules, symbol)
+        states, nodes, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
             terminals=_with_open_markers(terminals, states),
             rules=tuple(Rule(str(r.origin.name), _vocabulary_name(r), len(r.expansion), r.order) for r in rules),
             states=states,
-            frames=frames,
+            nodes=nodes,
             start=start,
             ignore=_optional("|".join(ignored)),
             sources=recorded or {},
@@ -192,8 +192,8 @@ def _states(
             }
         )
     corners = _left_corners(rules)
-    frames = tuple(_begun(state, corners) for state in order)
-    return tuple(states), frames, order[start]
+    nodes = tuple(_begun(state, corners) for state in order)
+    return tuple(states), nodes, order[start]
 
 
 def _begun(state: Any, corners: dict[LarkRule, set[str]]) -> str:
@@ -212,7 +212,7 @@ def _vocabulary_name(rule: LarkRule) -> str:
 
 def _left_corners(rules: list[LarkRule]) -> dict[LarkRule, set[str]]:
     """For each rule: the rules of the vocabulary that may begin with it, itself included."""
-    corners = {rule: {_vocabulary_name(rule)} & FRAMES for rule in rules}
+    corners = {rule: {_vocabulary_name(rule)} & NODES for rule in rules}
     by_name: dict[str, list[LarkRule]] = {}
     for rule in rules:
         by_name.setdefault(rule.origin.name, []).append(rule)

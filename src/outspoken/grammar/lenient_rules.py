@@ -64,7 +64,7 @@ def begins_with_newline(terminal: Terminal) -> bool:
 
 
 def _calls(config: Config) -> list[MissingCloser]:
-    """The beginning of another call up to the marker behind its name, unless a value may end at that beginning."""
+    """The beginning of another call up to the marker behind its name, unless that marker also ends a value."""
     automaton, closer = config.automaton, _closer(config)
     ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
     found: dict[str, MissingCloser] = {}
@@ -164,7 +164,7 @@ def _closer(config: Config) -> str:
 
 
 def _after_closer(closer: str, lead: str, regex: str) -> str:
-    """A pattern behind a closing marker, behind `lead`, or alone."""
+    """The pattern after a closing marker, after `lead`, or by itself."""
     return "|".join([f"{closer}{regex}", *([f"{lead}{regex}"] if lead else []), regex])
 
 

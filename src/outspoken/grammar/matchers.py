@@ -31,7 +31,7 @@ class Branch:
     """One way through a matcher: its operations, and the configuration that it leads to.
 
     `named_operations` are the operations by name. `grows` says that the match may become longer with more input.
-    `missing_closer` is set if the branch leads nowhere, since a closing marker seems to be missing.
+    `missing_closer` is set if the match is no marker, but a sign that a closing marker is missing.
     """
 
     __slots__ = ("operations", "named_operations", "target", "grows", "missing_closer")

@@ -9,7 +9,7 @@ from typing import Any
 from .header import Header
 
 #: Increase it when the meaning of the data below changes, so that no old compiled grammar is read.
-VERSION = 1
+VERSION = 2
 
 END = "$END"
 
@@ -55,7 +55,7 @@ class Rule:
 class Tables:
     """The LALR tables of a grammar.
 
-    `states[s]` maps a symbol to the next state (>= 0), or to the rule to reduce by (-1 - rule). `frames[s]` names the
+    `states[s]` maps a symbol to the next state (>= 0), or to the rule to reduce by (-1 - rule). `nodes[s]` names the
     rules that begin with the symbol that leads to state `s`, separated by spaces. `ignore` is the regular expression of
     what may stand between tokens, which also matches the empty text, or "". `sources` maps the files that the grammar
     was made from to their checksums. `symbol` is the start rule. `broken` holds the tables of the start rule for
@@ -66,7 +66,7 @@ class Tables:
     terminals: dict[str, Terminal]
     rules: tuple[Rule, ...]
     states: tuple[dict[str, int], ...]
-    frames: tuple[str, ...]
+    nodes: tuple[str, ...]
     start: int
     ignore: str
     sources: dict[str, int]
@@ -94,7 +94,7 @@ class Tables:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _states(self) -> dict[str, Any]:
-        return {"states": self.states, "frames": {str(i): frame for i, frame in enumerate(self.frames) if frame}}
+        return {"states": self.states, "nodes": {str(i): node for i, node in enumerate(self.nodes) if node}}
 
     @classmethod
     def from_json(cls, text: str) -> Tables | None:
@@ -118,7 +118,7 @@ class Tables:
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:
-    frames: dict[str, str] = data["frames"]
+    nodes: dict[str, str] = data["nodes"]
     states: list[dict[str, int]] = data["states"]
-    named = tuple([frames.get(str(i), "") for i in range(len(states))])
-    return {"states": tuple(states), "frames": named, "start": data["start"]}
+    named = tuple([nodes.get(str(i), "") for i in range(len(states))])
+    return {"states": tuple(states), "nodes": named, "start": data["start"]}

@@ -33,7 +33,7 @@ JSON_FIRST = {
 TOKENS = frozenset({"TOOL_NAME", "ARG_NAME", "CALL_ID", "CALL_INDEX", "ACTION_NAME", "PAYLOAD_NAME"})
 
 #: Rules that become a part of the reply, or that delimit what belongs together. Each opens a node in the builder.
-FRAMES = frozenset({
+NODES = frozenset({
     "think", "code", "tool_call", "call_id", "action", "payload", "json", "envelope", "unread", "quoted", "invented",
     "answer", "mention",
 })  # fmt: skip
@@ -55,4 +55,4 @@ def short(name: str) -> str:
 
 def is_meaningful(name: str) -> bool:
     """Does the name, without its import prefix, carry meaning?"""
-    return any(name in names for names in (FREE_TEXT, EMBEDDED_VALUES, TOKENS, FRAMES, FIELDS))
+    return any(name in names for names in (FREE_TEXT, EMBEDDED_VALUES, TOKENS, NODES, FIELDS))

@@ -124,5 +124,5 @@ def token_starts(tokens: list[Token], text: str) -> dict[int, Token]:
 
 def is_closed(config: Config) -> bool:
     """Is nothing open in a configuration, apart from a section of calls?"""
-    frames = config.automaton.tables.frames
-    return not any(frames[state] for state in config.stack)
+    nodes = config.automaton.tables.nodes
+    return not any(nodes[state] for state in config.stack)

@@ -45,7 +45,7 @@ def render(
     tables = registry.automaton(name).tables
     header = tables.header
     segments = [_in_format_space(segment, header, coordinates, screen) for segment in _segments(what)]
-    kinds = {kind for kinds in tables.frames for kind in kinds.split()}
+    kinds = {kind for kinds in tables.nodes for kind in kinds.split()}
     # If a format has both, actions are written as calls, unless that fails.
     modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
     if not any(isinstance(segment, BaseAction) for segment in segments):

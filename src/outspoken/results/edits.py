@@ -1,4 +1,4 @@
-"""Repairs of JSON: the kinds of repair with their levels and messages, and the records of what was repaired."""
+"""Repairs: the record of an edit, of JSON or of markup; and the kinds of JSON repair with their levels and messages."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from outspoken.grammar.matchers import Handlers
-from outspoken.grammar.vocabulary import FIELDS, FRAMES
+from outspoken.grammar.vocabulary import FIELDS, NODES
 
 from .builder import Builder
 from .state import TokenMatch
@@ -102,7 +102,7 @@ _FIELDS: dict[str, Operation] = {
 _BY_NAME: dict[str, Operation] = {
     "begin": _begin,
     "drop": lambda b, _, m, g, base: b.blocks.drop(),
-    "insert": lambda b, marker, m, g, base: b.recorder.insert_marker(marker, base + m.start(g)),
+    "insert": lambda b, marker, m, g, base: b.recorder.add_missing_opener(marker, base + m.start(g)),
     "markup": lambda b, _, m, g, base: b.blocks.markup(),
     "reopen": _reopen,
     "before_reopen": _reopen,
@@ -114,8 +114,8 @@ _BY_NAME: dict[str, Operation] = {
     "token_CALL_ID": _call_id,
     "token_CALL_INDEX": _call_index,
     **{f"field_{name}": _FIELDS[name] for name in FIELDS},
-    **{f"end_{name}": _ENDS[name] for name in FRAMES},
-    **{f"before_end_{name}": _before(_ENDS[name]) for name in FRAMES},
+    **{f"end_{name}": _ENDS[name] for name in NODES},
+    **{f"before_end_{name}": _before(_ENDS[name]) for name in NODES},
 }
 
 #: What receives the pieces of a free text: called as `function(builder, piece, start, end)`.

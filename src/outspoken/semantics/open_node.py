@@ -23,9 +23,10 @@ class OpenNode:
     arguments: Any = None
     #: the JSON text of the arguments so far, in pieces
     parts: list[str] | None = None
-    #: the argument that is being read: its name, where that stands, its bare text in pieces, the beginning of that
+    #: the name of the argument that is being read, and its offset
     key: str | None = None
     key_start = 0
+    #: the bare text of that argument, in pieces, and its first characters, which decide its type
     bare: list[str] | None = None
     head = ""
     #: the argument's text is passed on as a JSON string while it arrives

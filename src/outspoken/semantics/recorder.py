@@ -13,7 +13,8 @@ from .source import Source
 class Recorder:
     """Collects diagnostics and repairs.
 
-    `edits` are the changes that belong to the node that ends next; `repairs` are all changes that belong to a node.
+    `edits` are changes that no node has taken yet; the node that ends next takes them. `repairs` are those that were
+    taken.
     `ambiguity` says why the call that ends next has two readings, or is empty; `was_ambiguous` stays true after that.
     """
 
@@ -49,8 +50,8 @@ class Recorder:
         if STATUSES.index(status) > STATUSES.index(self.status):
             self.status = status
 
-    def insert_marker(self, marker: str, at: int) -> None:
-        """Record that a marker was missing at an offset."""
+    def add_missing_opener(self, marker: str, at: int) -> None:
+        """Record that an opening marker was missing at an offset. Recovery records what it inserts itself."""
         at = max(at, 0)
         self.edits.append(Edit(at, at, marker, "missing-marker", "markup"))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
@@ -42,8 +41,7 @@ def _mapping_of() -> Callable[[Header], ActionMapping | None]:
     return mapping_of
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What is given for a response. `repair_limit` is the highest level of repairs that is allowed."""
 
     header: Header
@@ -54,7 +52,7 @@ class Context:
 
     def with_header(self, header: Header) -> Context:
         """The same for another format."""
-        return self if header is self.header else replace(self, header=header)
+        return self if header is self.header else self._replace(header=header)
 
 
 class ReplyState:

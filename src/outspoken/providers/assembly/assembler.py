@@ -22,7 +22,7 @@ from .tool_calls import ToolCallBlock
 class Assembler:
     """Takes the parts of a response from a reader, and makes the events and the reply.
 
-    A part is text, reasoning, a call or a payload. Its key is what the API tells it apart by from others of its kind;
+    A part is text, reasoning, a call or a payload. Its key is the API's index or name for it;
     without a key, a piece continues the part that came before it. See `BlockSequence` for when parts begin and end.
     """
 
