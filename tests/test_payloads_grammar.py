@@ -9,7 +9,7 @@ import pytest
 from outspoken import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.payload_streams import read
-from tools.check.findings import Page
+from tools.check.findings import CheckedFile
 from tools.check.rules import check_file
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
@@ -70,5 +70,5 @@ def test_the_pieces_of_a_terminal_are_one_expression(terminal: str, message: str
     checkout.grammars.mkdir()
     path = checkout.grammar("made")
     path.write_text(f"start: _X\n_X: {terminal}\n_Y: /c/\n", "utf-8")
-    found = check_file(checkout, Source.of(path), Page.of(checkout, path))
+    found = check_file(checkout, Source.of(path), CheckedFile.of(checkout, path))
     assert {finding.diagnostic.message for finding in found} == ({message} if message else set())
