@@ -15,8 +15,9 @@ from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.snippet import visible
 
 from .configurations import Configs, Expected, ShownConfig
+from .session import TracedSession
 from .syntax_errors import refusals
-from .trace import Span, Step, TracedSession
+from .trace import Span, Step
 from .tree import Node, tree
 
 #: What each operation of a transition is called.

@@ -1,0 +1,106 @@
+"""A session that traces its parsers, those of detection included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken.detection.candidates import Candidate
+from outspoken.detection.detector import Detector
+from outspoken.detection.plain_text import OpenerMatch
+from outspoken.engine.parser import Parser
+from outspoken.grammar.automaton import Config
+from outspoken.parsing.session import Session
+
+from .trace import Span, Step, Trace, TracedParser, Tried
+
+
+class TracedCandidate(Candidate):
+    """Reads one segment by one format, and writes down how."""
+
+    parser_type = TracedParser
+
+    @property
+    def trace(self) -> Trace:
+        """What its parser did."""
+        return _trace_of(self.parser)
+
+    @property
+    def log(self) -> list[Step]:
+        """The steps of its parser."""
+        return self.trace.log
+
+    def read_batches(self, text: str) -> bool:
+        """Complete text is not matched in batches."""
+        return False
+
+
+class TracedDetector(Detector):
+    """Reads a text whose format is not known, and writes down which formats were tried, and how they read it."""
+
+    parser_type = TracedParser
+    candidate_type = TracedCandidate
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.trace = _trace_of(self.parser)
+        self._tried: tuple[TracedCandidate, ...] = ()
+        self.heard: TracedCandidate | None = None
+
+    def _start_candidates(self, match: OpenerMatch, *, final: bool) -> None:
+        self._tried, self.heard = (), None
+        super()._start_candidates(match, final=final)
+        self._tried = tuple([c for c in self.candidates if isinstance(c, TracedCandidate)])
+
+    def _pass_on(self, candidate: Candidate) -> None:
+        self.heard = candidate if isinstance(candidate, TracedCandidate) else None
+        super()._pass_on(candidate)
+
+    def _trials(self) -> tuple[Tried, ...]:
+        return tuple([Tried(candidate.name, candidate.log) for candidate in self._tried])
+
+    def _read_as_text(self) -> None:
+        self.trace.note("tried", self._start, self._failed_at, trials=self._trials())
+        self._tried, self.heard = (), None
+        super()._read_as_text()
+
+    def _choose(self, best: Candidate) -> None:
+        trace, free = self.trace, self.parser.state.config.free
+        if free is not None and self._start > trace.end:
+            trace.shift(self.parser.state.config, free, trace.end, self._start)
+        trace.note("chosen", self._start, best.end, trials=self._trials())
+        self._tried, self.heard = (), None
+        if isinstance(best, TracedCandidate):
+            trace.log += best.log
+        trace.end = best.end
+        super()._choose(best)
+
+
+def _trace_of(parser: Parser) -> Trace:
+    assert isinstance(parser, TracedParser)
+    return parser.trace
+
+
+class TracedSession(Session):
+    """Reads one response, and writes down how."""
+
+    parser_type = TracedParser
+    detector_type = TracedDetector
+
+    @property
+    def trace(self) -> Trace:
+        """What was done, but by candidates that are still being tried."""
+        reader = self._reader
+        return _trace_of(reader.parser if isinstance(reader, Detector) else reader)
+
+    def places(self) -> list[tuple[str, Config]]:
+        """The configurations that reading is in, each with the format that is being tried, "" without candidates."""
+        candidates = self._reader.candidates if isinstance(self._reader, Detector) else []
+        found = [(candidate.name, candidate.parser.state.config) for candidate in candidates]
+        return found or [("", self.trace.state.config)]
+
+    def held(self, received: int, sent: dict[int, int]) -> list[Span]:
+        """What of the text is in no event yet and no markup either; see `Trace.held`."""
+        reader = self._reader
+        if isinstance(reader, TracedDetector) and reader.candidates and reader.heard is not None:
+            return reader.heard.trace.held(received, sent)
+        return self.trace.held(received, sent)
