@@ -209,7 +209,7 @@ SECTIONS = {"whole": whole, "stream": stream, "growth": growth, "text": text, "d
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure the sections that are named, or all."""
-    parser = argparse.ArgumentParser(description="Measure speed, as ratios in one run.")
+    parser = argparse.ArgumentParser(prog="python -m tools.bench", description="Measure speed, as ratios in one run.")
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], help="what to measure; all by default")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, coarser figures")
     options = parser.parse_args(arguments)
