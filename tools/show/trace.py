@@ -261,22 +261,22 @@ class TracedRecovery(RecoveryDriver):
 
     trace: Trace
 
-    def refuse(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
+    def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos`."""
         base = self.text.base
         value = self._scanned(base + pos) if inside else None
         self.trace.note("refused", base + pos, base + (pos if end is None else end), transition=value)
-        return super().refuse(pos, end, inside=inside)
+        return super().on_refused(pos, end, inside=inside)
 
     def _scanned(self, at: int) -> Transition | None:
         """The embedded value that began at the place after the last token."""
         begun = self.text.slice(self.trace.end, at + 1).lstrip(BLANK)[:1]
         return next((t for t in self.state.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
 
-    def as_text(self, after: int) -> bool:
+    def reread_as_text(self, after: int) -> bool:
         """What was refused is plain text, or the end of a candidate's segment."""
         trace, start = self.trace, max(self.builder.output.consumed, 0)
-        going = super().as_text(after)
+        going = super().reread_as_text(after)
         if isinstance(self.policy, SegmentPolicy):
             trace.note("text", self.builder.output.consumed, after)
             trace.withdraw(self.text.offset)
@@ -289,9 +289,9 @@ class TracedRecovery(RecoveryDriver):
         trace.end = max(start, end)
         return going
 
-    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         """Carry out a recovery path."""
-        done, trace = super().apply(path, damage, end, closed=closed), self.trace
+        done, trace = super().apply(path, damage, end, end_is_certain=end_is_certain), self.trace
         trace.note("recovered" if done else "rejected", damage.start, end, cost=path.cost)
         if done:
             trace.withdraw(damage.start)

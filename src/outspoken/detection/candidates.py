@@ -30,7 +30,7 @@ class SegmentPolicy(ParserPolicy):
 
     `has_begun` says that the opening marker was read, `has_ended` that something stands behind the segment, and
     `has_failed` that the format cannot read it. `refusal` is where the grammar refused the text, as long as another
-    format may read it; see `RecoveryDriver.refuse`. `damage` is 0 for a sound segment, else the cost of its repairs.
+    format may read it; see `RecoveryDriver.on_refused`. `damage` is the cost of repairs, 0 for a sound segment.
     """
 
     stops_at_text = True
@@ -84,7 +84,7 @@ class SegmentPolicy(ParserPolicy):
         steps.follow(branch, match)
         return True
 
-    def refuse(self, recovery: RecoveryDriver, pos: int, end: int | None, *, inside: bool) -> bool | None:
+    def on_refused(self, recovery: RecoveryDriver, pos: int, end: int | None, *, inside: bool) -> bool | None:
         """Wait whether another format reads the segment without damage."""
         if self.damage:
             return None
@@ -93,7 +93,7 @@ class SegmentPolicy(ParserPolicy):
         text.pos = end if end is not None else pos
         return False
 
-    def as_text(self, recovery: RecoveryDriver, after: int) -> bool:
+    def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool:
         """The segment ends before what cannot be read, or fails if that is all of it."""
         builder, text = recovery.builder, recovery.text
         recovery.state.damage = None

@@ -208,7 +208,7 @@ class Detector:
         parser.budget.continue_from(best.parser.budget)
         parser.state.leading_trims = best.automaton.trims
         parser.state.config = parser.automaton.top_level
-        parser.state.is_fresh = parser.state.after_marker = True
+        parser.state.before_text = parser.state.after_marker = True
         self.text.rewind(best.end)
 
     # events

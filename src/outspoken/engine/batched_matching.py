@@ -69,7 +69,7 @@ class BatchedMatcher:
         """
         state, buffer = self.state, self.text.text
         role, target = free.terminal.short, free.target
-        if not state.is_fresh or (self.stops_at_text and role == "TEXT" and not self.builder.nodes):
+        if not state.before_text or (self.stops_at_text and role == "TEXT" and not self.builder.nodes):
             return None, None
         leader = config.leading_matcher if config.leading_matcher is not None else _leader(config)
         if leader and self.stops_at_text:

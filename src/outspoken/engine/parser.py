@@ -137,7 +137,7 @@ class Parser:
         if embedded is not None:
             within = text.pos == len(text.text) and not self.steps.is_typed(embedded)
             return embedded.scanner.search_special if within else None
-        if free is None or free.target is self.automaton.top_level or state.is_fresh or state.skips_blank:
+        if free is None or free.target is self.automaton.top_level or state.before_text or state.skips_blank:
             return None
         if self._holds_blank or not state.is_within_text:
             return None
@@ -177,7 +177,7 @@ class Parser:
         """Read a chunk; `is_new` says that nothing is known of it yet."""
         state, text = self.state, self.text
         free = state.config.free
-        is_within = is_new and not state.is_fresh and text.pos == len(text.text)
+        is_within = is_new and not state.before_text and text.pos == len(text.text)
         if is_within and free is not None and self._is_plain(free, chunk):
             start = text.append_read(chunk)
             FREE[free.terminal.short](self.builder, chunk, start, text.length)
@@ -221,7 +221,7 @@ class Parser:
         while going:
             if final and state.embedded is None and state.damage is None and state.missing_closer_at is None:
                 self.batches.run()
-                if text.pos == len(text.text) and state.is_fresh and state.config.end_operations() == ():
+                if text.pos == len(text.text) and state.before_text and state.config.end_operations() == ():
                     return
             going = self._step(final=final)
 
@@ -263,4 +263,4 @@ class Parser:
             return False
         state.embedded = None
         damage = recovery.damaged_segment(at)
-        return damage is not None and recovery.recover(damage, at, closed=state.end_is_proven)
+        return damage is not None and recovery.recover(damage, at, end_is_certain=state.end_is_proven)

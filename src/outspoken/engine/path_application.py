@@ -9,7 +9,7 @@ from outspoken.semantics.handlers import FREE, Place
 from .operations import carry_out
 from .text_buffer import BLANK, TextBuffer
 
-#: The rules that make a damaged segment worth to be recovered.
+#: The rules that make a damaged segment worth recovering.
 _SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
@@ -33,7 +33,7 @@ def apply_step(builder: Builder, step: RecoveryStep, text: TextBuffer, trims: fr
     if transition is None:
         if step.edits:
             output.consumed = max(output.consumed, step.end)
-        return  # without a record it is a marker that the text cuts off, and was not read
+        return  # a dropped step without edits is a marker cut off by the end of the text
     if step.is_text:
         role = transition.terminal.short
         start, end = _trimmed(step, text) if role in trims else (step.start, step.end)

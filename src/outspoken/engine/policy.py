@@ -43,12 +43,12 @@ class ParserPolicy:
 
     def foreign_opener(self, steps: SingleSteps, match: Any, *, final: bool) -> bool:
         """`plain_text_step` found a marker that this format does not have."""
-        raise AssertionError("every marker of a grammar has a path")
+        raise AssertionError("every marker of a grammar has a branch")
 
     # damage
 
-    def refuse(self, recovery: RecoveryDriver, pos: int, end: int | None, *, inside: bool) -> bool | None:
-        """The grammar refuses what stands at `pos`; see `RecoveryDriver.refuse`."""
+    def on_refused(self, recovery: RecoveryDriver, pos: int, end: int | None, *, inside: bool) -> bool | None:
+        """The grammar refuses what stands at `pos`; see `RecoveryDriver.on_refused`."""
         return None
 
     def damaged_segment(self, recovery: RecoveryDriver, at: int) -> DamagedSegment | None:
@@ -59,7 +59,7 @@ class ParserPolicy:
         """Look for the end of a damaged segment."""
         return None
 
-    def as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
+    def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
         """What was refused up to an offset is to be plain text."""
         return None
 

@@ -25,8 +25,8 @@ _LONGEST_MARKER = 1500
 class RecoveryDriver:
     """Reads what the strict grammar refuses.
 
-    `refuse` starts a damaged segment, `skip` looks for its end and has it recovered there. Both return whether there is
-    more to read.
+    `on_refused` starts a damaged segment, `skip` looks for its end and has it recovered there. Both return whether
+    there is more to read.
     """
 
     def __init__(
@@ -41,24 +41,24 @@ class RecoveryDriver:
         self.automaton, self.builder, self.text, self.state = automaton, builder, text, state
         self.policy, self.budget = policy, budget
 
-    def refuse(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
+    def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (up to `end`, if that was read as an embedded value).
 
         It stands `inside` an embedded value, or not.
         """
-        going = self.policy.refuse(self, pos, end, inside=inside)
+        going = self.policy.on_refused(self, pos, end, inside=inside)
         return self.start_segment(pos, end, inside=inside) if going is None else going
 
     def start_segment(self, pos: int, end: int | None, *, inside: bool) -> bool:
         """Hold the segment that is refused at `pos` until its end; it becomes text if it cannot be a call."""
         builder, state, base = self.builder, self.state, self.text.base
         after = end if end is not None else pos
-        state.is_fresh = True
+        state.before_text = True
         state.missing_closer_at = None
         self.budget.spent += TRY
         damage = self.damaged_segment(base + pos)
         if damage is None or (damage.call is None and not self.budget.allows(base + pos)):
-            return self.as_text(base + after)
+            return self.reread_as_text(base + after)
         state.damage = damage
         damage.may_be_call = damage.may_be_call or (inside and not damage.from_bracket) or None
         if damage.call is not None:
@@ -134,7 +134,7 @@ class RecoveryDriver:
         if not damage.may_be_call:
             if damage.may_be_call is not None:
                 state.damage = None
-                return self.as_text(damage.refused_at)
+                return self.reread_as_text(damage.refused_at)
             return False
         match = find_end(damage, automaton, text, final=final)
         if match is None and not final:
@@ -148,12 +148,12 @@ class RecoveryDriver:
         return self._end_segment(damage, config, text.base + end, cut=match is None)
 
     def _end_segment(self, damage: DamagedSegment, config: Config, end: int, *, cut: bool) -> bool:
-        """A damaged segment ends at an offset: recover it, or lose it and continue in a configuration."""
-        closed = not cut or self.state.end_is_proven
-        if self.budget.allows(damage.refused_at) and self.recover(damage, end, closed=closed):
+        """A damaged segment ends at an offset: recover it; if that fails, report it as lost, or as text."""
+        end_is_certain = not cut or self.state.end_is_proven
+        if self.budget.allows(damage.refused_at) and self.recover(damage, end, end_is_certain=end_is_certain):
             return True
         if damage.call is None:
-            return self._lose_action(damage, config, end, cut=cut) or self.as_text(damage.refused_at)
+            return self._lose_action(damage, config, end, cut=cut) or self.reread_as_text(damage.refused_at)
         return self.give_up(damage, config, end, cut=cut)
 
     def _lose_action(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
@@ -192,9 +192,9 @@ class RecoveryDriver:
         self.resume(at, config)
         return True
 
-    def as_text(self, after: int) -> bool:
+    def reread_as_text(self, after: int) -> bool:
         """What was refused up to an offset is plain text, behind the marker that led out of plain text."""
-        going = self.policy.as_text(self, after)
+        going = self.policy.reread_as_text(self, after)
         if going is not None:
             return going
         builder, text, budget = self.builder, self.text, self.budget
@@ -219,7 +219,7 @@ class RecoveryDriver:
 
     # its recovery
 
-    def recover(self, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+    def recover(self, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked."""
         if not self.policy.may_recover(self):
             return False
@@ -229,7 +229,7 @@ class RecoveryDriver:
             outer=damage.outer,
             text=self.text.slice(damage.start, end),
             base=damage.start,
-            closed=closed,
+            end_is_certain=end_is_certain,
             announced=damage.call is not None,
             repair_limit=builder.context.repair_limit,
             tools=self.policy.tools(self),
@@ -243,11 +243,11 @@ class RecoveryDriver:
         budget.nodes = region.nodes
         if path is None or not says_something(path):
             return False
-        accepted = self.apply(path, damage, end, closed=closed)
+        accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
         self.policy.recovered(path, accepted=accepted)
         return accepted
 
-    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, closed: bool) -> bool:
+    def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         """Carry out a recovery path, unless it contradicts what was announced. Returns whether it was accepted."""
         builder, call = self.builder, damage.call
         speculation = Speculation(builder, call, damage.start, self.text.slice)
@@ -263,7 +263,7 @@ class RecoveryDriver:
         if speculation.is_ambiguous() or speculation.has_invalid_call():
             return False  # text that can be read in two ways is no call, and so no invalid one either
         if call is not None and not speculation.continues():
-            other = speculation.reject_call() if closed else None
+            other = speculation.reject_call() if end_is_certain else None
             if other is None:
                 return False
             call.problem = f"the call of `{other.name}` can be read, but contradicts the arguments that were sent of it"

@@ -22,9 +22,6 @@ from .text_buffer import BLANK, BLANKS, TextBuffer
 if TYPE_CHECKING:
     from .recovery_driver import RecoveryDriver
 
-#: How free text is searched that may lack its closing marker.
-_WATCH = {"find whole": "find_checked whole", "find long": "find_checked long", "find partial": "find_checked partial"}
-
 
 class SingleSteps:
     """Reads one marker, free text or embedded value at a time.
@@ -63,7 +60,7 @@ class SingleSteps:
 
     def read_text(self, config: Config, free: Transition, *, final: bool) -> bool:
         """Read free text, or a marker that may stand only in place of it."""
-        if config.leading_markers and self.state.is_fresh:
+        if config.leading_markers and self.state.before_text:
             going = self._marker(config, "leading", final=final)
             if going is not None:
                 return going
@@ -75,7 +72,7 @@ class SingleSteps:
         state, text = self.state, self.text
         buffer, at = text.text, max(text.scan, text.pos)
         role = free.terminal.short
-        if state.is_fresh:
+        if state.before_text:
             self._start_text(role)
         which = ("find long" if len(buffer) - at > LONG else "find whole") if final else "find partial"
         step = self.text_step(free, which)
@@ -107,7 +104,7 @@ class SingleSteps:
     def _start_text(self, role: str) -> None:
         """Free text begins."""
         state = self.state
-        state.is_fresh = False
+        state.before_text = False
         trims = state.trims
         if role == "TEXT":
             self.builder.output.consumed = self.text.offset
@@ -121,7 +118,7 @@ class SingleSteps:
         state, text = self.state, self.text
         text.scan = len(text.text)
         if state.missing_closer_at is not None:
-            return final and self.recovery.refuse(state.missing_closer_at - text.base)
+            return final and self.recovery.on_refused(state.missing_closer_at - text.base)
         self.pass_on_text(role, len(text.text), closed=False, final=final)
         if final:
             text.pos = len(text.text)
@@ -130,7 +127,7 @@ class SingleSteps:
         return False
 
     def _missing_closer(self, role: str, match: Any, kind: str) -> bool:
-        """A value seems to lack its closing marker, which may still come, but not behind another call."""
+        """A value seems to lack its closing marker. It may still come, except after another call or argument."""
         state, text = self.state, self.text
         if kind == "argument" and not self.builder.calls.accepts(match[match.lastindex - 1]):
             text.scan = match.end()
@@ -139,7 +136,7 @@ class SingleSteps:
             self.pass_on_text(role, match.start(), closed=False, final=False)
             state.missing_closer_at = text.offset
         if kind != "end":
-            return self.recovery.refuse(state.missing_closer_at - text.base)
+            return self.recovery.on_refused(state.missing_closer_at - text.base)
         text.scan = match.end()
         return True
 
@@ -150,12 +147,12 @@ class SingleSteps:
             if step is not None:
                 return step
         if free.terminal.short == "ARG_VALUE" and free.target.missing_closers:
-            which = _WATCH[which]
+            which = which.replace("find", "find_checked")  # also what shows that the closing marker is missing
         return matchers.matcher_of(free.target, which, HANDLERS)
 
     def shift_text(self, free: Transition, at: int) -> None:
         """Shift the free text that ends at a position."""
-        self.state.is_fresh = True
+        self.state.before_text = True
         self.state.config = free.target
         if free.terminal.short == "ARG_VALUE":
             self.builder.calls.end_value()
@@ -232,7 +229,7 @@ class SingleSteps:
                 return self._begin_embedded(transition, notation, final=final)
         if final and self._ends_in_marker(config, pos):
             return False
-        return self.recovery.refuse(pos)
+        return self.recovery.on_refused(pos)
 
     def _ends_in_marker(self, config: Config, pos: int) -> bool:
         """Does the text end inside a marker?"""
@@ -284,8 +281,8 @@ class SingleSteps:
         if scanner.broken:
             state.embedded = None
             if transition.role in ("arguments", "argument"):
-                return self.recovery.refuse(end, inside=True)
-            return self.recovery.refuse(embedded.begun - text.base, end, inside=True)
+                return self.recovery.on_refused(end, inside=True)
+            return self.recovery.on_refused(embedded.begun - text.base, end, inside=True)
         if not done and not (final and scanner.finish()):
             return False
         return self._end_embedded(embedded)
@@ -298,7 +295,7 @@ class SingleSteps:
             found = notation_of(transition.terminal).result(scanner, "".join(embedded.pieces), self.max_depth)
         except NotJsonError:
             begun = text.pos if scanner.allow_controls else embedded.begun - text.base  # what was sent of it stands
-            return self.recovery.refuse(begun, text.pos, inside=True)
+            return self.recovery.on_refused(begun, text.pos, inside=True)
         builder.state.last_value, builder.state.last_text = found
         self.shift_embedded(transition, embedded.begun - text.base, text.pos)
         return True

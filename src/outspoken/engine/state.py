@@ -20,7 +20,7 @@ class ParserState:
     """
 
     __slots__ = (
-        "after_marker", "config", "damage", "embedded", "end_is_proven", "is_fresh", "leading_trims",
+        "after_marker", "before_text", "config", "damage", "embedded", "end_is_proven", "leading_trims",
         "missing_closer_at", "opener_at", "skips_blank", "trims",
     )  # fmt: skip
 
@@ -31,15 +31,15 @@ class ParserState:
         self.missing_closer_at: int | None = None
         #: the offset of the marker that led out of plain text
         self.opener_at = opener_at
-        #: no text was read in this configuration yet
-        self.is_fresh = True
+        #: the parser is before the text of this configuration: nothing of it was read yet
+        self.before_text = True
         #: a marker was read: white space at the start of the text belongs to it
         self.after_marker = False
         #: white space that comes next belongs to the marker before it
         self.skips_blank = False
         #: the end of the text is proven from outside, as by a finish reason
         self.end_is_proven = False
-        #: the free text that is trimmed; plain text at its start as the format of the last segment says
+        #: the free text that is trimmed. Plain text at its start is trimmed as the format of the last segment says
         self.trims = self.leading_trims = automaton.trims
 
     def copy(self) -> ParserState:
@@ -51,7 +51,7 @@ class ParserState:
     def continue_from(self, other: ParserState) -> None:
         """Take the place of another state in which nothing but free text is open."""
         self.config, self.opener_at = other.config, other.opener_at
-        self.is_fresh, self.after_marker, self.skips_blank = other.is_fresh, other.after_marker, other.skips_blank
+        self.before_text, self.after_marker, self.skips_blank = other.before_text, other.after_marker, other.skips_blank
         self.trims, self.leading_trims = other.trims, other.leading_trims
 
     @property

@@ -85,7 +85,7 @@ class PayloadPolicy(ParserPolicy):
         automaton = recovery.automaton
         return DamagedSegment(node.start, automaton.top_level, None, at, True, sync=payload_openers(automaton))
 
-    def as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
+    def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
         """A payload is never text: it is broken."""
         if builder_of(recovery).open_payload() is None:
             return None
@@ -125,7 +125,7 @@ class PayloadPolicy(ParserPolicy):
             and budget.allows(damage.refused_at)
             and end < _most(recovery, damage)
         )
-        if may_try and recovery.recover(damage, end, closed=closed or state.end_is_proven):
+        if may_try and recovery.recover(damage, end, end_is_certain=closed or state.end_is_proven):
             return True
         builder.unfinished(node, end, "invalid" if closed else "truncated")
         recovery.resume(end, recovery.automaton.top_level)

@@ -10,7 +10,7 @@ MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
 #: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
 STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
-#: A marker is not the one that the grammar has first.
+#: A marker is an alternative after the first that fits.
 OTHER_MARKER = 2
 #: A call is written as only the grammar's rules for damage (`broken_start`) allow.
 FOREIGN_NOTATION = 2

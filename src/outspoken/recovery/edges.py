@@ -19,12 +19,9 @@ from .costs import (
     STRAY_TEXT_UNSURE,
     STRAY_WORD,
 )
-from .marker_lexer import Token, is_closed, marker_forms, marker_lexer, token_starts
+from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, marker_forms, marker_lexer, token_starts
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region
 from .values import ValueReader, opens_json
-
-#: A marker as short as this proves nothing.
-_SHORT = 2
 
 
 class EdgeFinder:
@@ -119,18 +116,18 @@ class EdgeFinder:
         return Edge(MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
 
     def _may_insert(self, marker: Transition, at: int, node: Node) -> bool:
-        """May a marker be missing here? At an open end, only the closer of something whose opener was missing, too."""
-        written, closed = marker.terminal.canonical.strip(), self._region.closed
+        """May a marker be missing here? If the text may be cut, only the closer of what also lacks its opener."""
+        written, end_is_certain = marker.terminal.canonical.strip(), self._region.end_is_certain
         if not written or marker.inserted or not marker.terminal.short.startswith("_"):
             return False
         ends = node.lacks_opener and is_closed(marker.target) and not node.is_after_repair
-        if at == self._end and not closed and not ends:
+        if at == self._end and not end_is_certain and not ends:
             return False
         if self._has_json and len(written) == 1 and written in "{}[],:":
-            return self._in_object and written in "}]," and (at < self._end or closed)
+            return self._in_object and written in "}]," and (at < self._end or end_is_certain)
         if not self._is_boundary(at, marker.target):
             return False
-        if not closed and at < self._end and not ends and not self._is_proven(marker, at):
+        if not end_is_certain and at < self._end and not ends and not self._is_proven(marker, at):
             return False
         if _leads_to_value(marker) and (at == self._end or at in self._starts):
             return False  # there is no value
@@ -139,7 +136,7 @@ class EdgeFinder:
 
     def _is_proven(self, marker: Transition, at: int) -> bool:
         """Does what stands here show that a marker is missing, although the text may be cut?"""
-        if not self._has_json and len(marker.terminal.canonical.strip()) <= _SHORT:
+        if not self._has_json and len(marker.terminal.canonical.strip()) <= PUNCTUATION_LENGTH:
             return False
         if not any(name == "end" for name, _ in marker.after):
             return True
@@ -160,8 +157,8 @@ class EdgeFinder:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._may_edit:
             return []
-        text, token, closed = self._text, self._starts.get(at), self._region.closed
-        if not closed and config.free is None:
+        text, token, end_is_certain = self._text, self._starts.get(at), self._region.end_is_certain
+        if not end_is_certain and config.free is None:
             rest = text[at:]
             if any(marker.terminal.canonical.strip().startswith(rest) for marker in config.markers):
                 return [Edge(0, self._end, config, (RecoveryStep(None, at, self._end),))]  # the text ends in a marker
@@ -195,7 +192,7 @@ class EdgeFinder:
     def _is_doubled(self, token: Token) -> bool:
         """Is a marker all that the region holds?"""
         text = self._text
-        return self._region.closed and not (text[: token.start] + text[token.end :]).strip(BLANK)
+        return self._region.end_is_certain and not (text[: token.start] + text[token.end :]).strip(BLANK)
 
     # free text
 
@@ -212,7 +209,7 @@ class EdgeFinder:
                 continue
             found.append(_text(free, pos, token.start, cost))
             cost += self._cost_as_text(token) if is_plain else MARKER_IN_VALUE
-            if cost > MAX_COST or (is_plain and not region.closed and pos > 0):
+            if cost > MAX_COST or (is_plain and not region.end_is_certain and pos > 0):
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
         found.append(_text(free, pos, self._end, cost))
         if is_plain and pos not in self._starts:

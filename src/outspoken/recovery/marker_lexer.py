@@ -15,8 +15,8 @@ from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
 
-#: A marker as short as this is punctuation, which is too common to be evidence.
-_PUNCTUATION = 2
+#: A marker of at most this length is punctuation, which is too common to be evidence.
+PUNCTUATION_LENGTH = 2
 #: A marker with one character missing is recognised if it is longer than this.
 _LONG_ENOUGH = 5
 
@@ -87,14 +87,14 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
         written = terminal.canonical.strip()
         if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
             continue
-        if len(written or terminal.regex) <= _PUNCTUATION and terminal.name not in outside:
+        if len(written or terminal.regex) <= PUNCTUATION_LENGTH and terminal.name not in outside:
             continue
         if has_json and (written or terminal.regex).startswith('"'):
             continue  # a key of a JSON object
         lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
         if re.fullmatch(terminal.regex, "word") is None:
             sources[terminal.regex] = 1000 + len(terminal.regex)
-        if len(written) > _PUNCTUATION:
+        if len(written) > PUNCTUATION_LENGTH:
             sources.setdefault(lead + re.escape(written), 500 + len(written))
         if len(written) > _LONG_ENOUGH:
             sources.setdefault(re.escape(written[1:]), len(written))

@@ -60,15 +60,15 @@ class RecoveryPath:
 class Region:
     """A damaged segment: the text from the offset `base` on, read from the configuration `outer`.
 
-    `closed` says that something behind the text proves that it ended. `announced` says that a stream has announced a
-    call in it, so that it cannot be text.
+    `end_is_certain` says that something behind the text proves that it ended. `announced` says that a stream has
+    announced a call in it, so that it cannot be text.
     """
 
     automaton: Automaton
     outer: Config
     text: str
     base: int
-    closed: bool
+    end_is_certain: bool
     announced: bool
     repair_limit: RepairLimit
     tools: Tools | None

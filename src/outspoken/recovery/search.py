@@ -43,7 +43,7 @@ def recover(region: Region) -> RecoveryPath | None:
 
 
 def _marked_foreign(steps: tuple[RecoveryStep, ...], region: Region) -> tuple[RecoveryStep, ...]:
-    """The steps, with a record for each call or action that it is not written as the format writes it."""
+    """The steps, with an edit `foreign-notation` for each call or action."""
     found: list[RecoveryStep] = []
     for step in steps:
         operations = step.transition.after if step.transition is not None else ()
@@ -72,7 +72,7 @@ def _cheapest(region: Region) -> RecoveryPath | None:
         if (pos, config, may_be_text) in seen:
             continue
         seen.add((pos, config, may_be_text))
-        may_end = is_closed(config) or not (region.closed or node.lacks_opener)
+        may_end = is_closed(config) or not (region.end_is_certain or node.lacks_opener)
         if may_end and not text[pos:].strip(BLANK):
             cut = not is_closed(config) and config.end_operations() is None
             return RecoveryPath(steps_to(node, text, region.base), config, cost, cut)

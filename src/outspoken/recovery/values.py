@@ -118,7 +118,7 @@ class ValueReader:
         if len(found) != 1 or not found[0].complete or _dropped_text(found[0]):
             return None
         v = found[0]
-        if not self._region.closed and any(e.code in ("lost-quote", "missing-closer") for e in v.edits):
+        if not self._region.end_is_certain and any(e.code in ("lost-quote", "missing-closer") for e in v.edits):
             return None  # it may be cut
         if not isinstance(v.value, list) or len(v.value) != 1 or v.text[:1] != "[" or v.text[-1:] != "]":  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
             return None
@@ -146,7 +146,7 @@ class ValueReader:
             return found
         if at in self._starts and self._text[at] not in "{[":
             return found
-        if not region.closed:
+        if not region.end_is_certain:
             found.append(self._cut_json(at, config, name))
         for end in self._json_ends(at):
             values = self._repair(at, end, name)
@@ -201,7 +201,7 @@ class ValueReader:
                 self._text,
                 start,
                 end,
-                closed=region.closed or end < self._end,
+                closed=region.end_is_certain or end < self._end,
                 repair_limit=region.repair_limit,
                 schema=self._json_schema(name, start, end),
                 settings=region.settings,
