@@ -13,7 +13,7 @@ from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter, to_openai
 from outspoken.providers.export.exporter import Part
-from outspoken.providers.extension import EXTENSION
+from outspoken.providers.replies import EXTENSION
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings

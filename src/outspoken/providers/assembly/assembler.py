@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, ReasoningSigned, RefusalDelta, UsageReported
-from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
+from outspoken.providers.replies import (
+    FinishReason,
+    ProviderError,
+    ProviderReply,
+    Signature,
+    Usage,
+    to_finish_reason,
+)
 from outspoken.results.construct import construct
 from outspoken.results.errors import LimitError
 from outspoken.results.events import Done
@@ -14,7 +21,6 @@ from outspoken.results.replies import Segment, Status
 
 from .block_sequence import BlockSequence, Key
 from .blocks import Block, ParsedTextBlock, PayloadBlock, ReasoningBlock, SurrogateJoiner, TextBlock
-from .finish_reasons import to_finish_reason
 from .recorder import Options, Recorder
 from .tool_calls import ToolCallBlock
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.json.scanner import JsonScanner
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.extension import EXTENSION
-from outspoken.providers.replies import FinishReason, Usage
+from outspoken.providers.replies import EXTENSION, FinishReason, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, Part
+from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _FINISH_REASONS: dict[FinishReason, str] = {
     "stop": "end_turn",
@@ -43,7 +45,7 @@ class AnthropicExporter(Exporter):
     id_prefix = "msg_"
     call_prefix = "toolu_"
 
-    def __init__(self, **common: Any) -> None:
+    def __init__(self, **common: Unpack[ExportOptions]) -> None:
         super().__init__(**common)
         self._next_index = 0
         #: the index of the block, by kind
@@ -112,11 +114,11 @@ class AnthropicExporter(Exporter):
         if read:
             self._add_delta(index, type="input_json_delta", partial_json=arguments[:read])
 
-    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
+    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any] | None = None) -> None:
         self._add_part("content_block_stop", index=self._call_blocks[call.position][0])
 
     def _on_call_cut(self, call: ExportedCall, status: str) -> None:
-        self._add_part("content_block_stop", index=self._call_blocks[call.position][0])
+        self._on_call_end(call)
 
     def _on_finish(self) -> None:
         extension = {EXTENSION: self.extension} if self.extension else {}
@@ -138,9 +140,7 @@ class AnthropicExporter(Exporter):
         return _FINISH_REASONS[self.reason]
 
 
-def to_anthropic_events(
-    events: Iterable[ProviderEvent], *, id: str | None = None, model: str | None = None, action_tool: str | None = None
-) -> Iterator[Part]:
+def to_anthropic_events(events: Iterable[ProviderEvent], **options: Unpack[ExportOptions]) -> Iterator[Part]:
     """Export events as those of an Anthropic message, each as early as possible.
 
     Text, thinking (signed or redacted) and calls are blocks. A refusal is the `explanation` of the `stop_details`. An
@@ -148,23 +148,21 @@ def to_anthropic_events(
     the `message_delta` or the error; with `action_tool`, actions are calls of a tool of that name. `id` and `model`
     override those of the events.
     """
-    return AnthropicExporter(id=id, model=model, action_tool=action_tool).export(events)
+    return AnthropicExporter(**options).export(events)
 
 
-def ato_anthropic_events(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
+def ato_anthropic_events(events: AsyncIterable[ProviderEvent], **options: Unpack[ExportOptions]) -> AsyncIterator[Part]:
     """Export asynchronous events; see `to_anthropic_events` for the options."""
     return AnthropicExporter(**options).aexport(events)
 
 
-def to_anthropic(
-    reply: Reply, *, id: str | None = None, model: str | None = None, action_tool: str | None = None
-) -> Part:
+def to_anthropic(reply: Reply, **options: Unpack[ExportOptions]) -> Part:
     """Export a reply as an Anthropic message, or as an object of type "error" if the provider reports one.
 
     Incomplete calls are only in `outspoken`, and the `stop_reason` is "max_tokens".
     """
     message: Part = {}
-    for part in AnthropicExporter(id=id, model=model, action_tool=action_tool).export_reply(reply):
+    for part in AnthropicExporter(**options).export_reply(reply):
         match part["type"]:
             case "message_start":
                 message = part["message"]

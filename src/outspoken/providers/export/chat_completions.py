@@ -8,14 +8,16 @@ a delta has the call in `outspoken.unfinished`.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.extension import EXTENSION, REASONING_BREAKS
-from outspoken.providers.replies import FinishReason, ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, Part, total_tokens
+from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part, total_tokens
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Chat completions have no reason for a pause; as with "length", the client may continue.
 _FINISH_REASONS: dict[FinishReason, str] = {
@@ -29,13 +31,26 @@ _FINISH_REASONS: dict[FinishReason, str] = {
 }
 
 
+class ChatCompletionsOptions(ExportOptions, total=False):
+    """The options of an export to chat completions; see `to_openai_chunks`."""
+
+    index: int
+    include_usage: bool
+    reasoning_field: str
+
+
 class ChatCompletionsExporter(Exporter):
     """Exports events as chunks of one choice, which has the index `index`."""
 
     id_prefix = "chatcmpl-"
 
     def __init__(
-        self, *, index: int = 0, include_usage: bool = True, reasoning_field: str = "reasoning_content", **common: Any
+        self,
+        *,
+        index: int = 0,
+        include_usage: bool = True,
+        reasoning_field: str = "reasoning_content",
+        **common: Unpack[ExportOptions],
     ) -> None:
         super().__init__(**common)
         self._index, self._include_usage = index, include_usage
@@ -49,8 +64,11 @@ class ChatCompletionsExporter(Exporter):
         return f"{self.id}:{self._index}" if self._index else self.id
 
     def _add_chunk(self, delta: Part, finish_reason: str | None = None) -> None:
-        choice: Part = {"index": self._index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        self._parts.append(self.envelope([choice]))
+        self._parts.append(self.envelope([self.choice("delta", delta, finish_reason)]))
+
+    def choice(self, kind: str, content: Part, finish_reason: str | None) -> Part:
+        """Return a choice with a `delta` or a `message`."""
+        return {"index": self._index, kind: content, "logprobs": None, "finish_reason": finish_reason}
 
     def empty_chunk(self) -> Part:
         """Return a chunk without content, to which a server may add fields. The first one has the role."""
@@ -108,76 +126,46 @@ class ChatCompletionsExporter(Exporter):
             self._parts.append({**self.envelope([]), "usage": usage_object(self.usage)})
 
 
-def to_openai_chunks(
-    events: Iterable[ProviderEvent],
-    *,
-    id: str | None = None,
-    model: str | None = None,
-    created: int | None = None,
-    index: int = 0,
-    include_usage: bool = True,
-    reasoning_field: str = "reasoning_content",
-    action_tool: str | None = None,
-) -> Iterator[Part]:
+def to_openai_chunks(events: Iterable[ProviderEvent], **options: Unpack[ChatCompletionsOptions]) -> Iterator[Part]:
     """Export events as the chunks of a chat completion, each as early as possible.
 
-    The first chunk has the role; then follow `content`, reasoning in `reasoning_field`, `refusal`, and `tool_calls` in
-    fragments; then a chunk with the `finish_reason`, and one with the usage, if it is known. An error replaces the last
-    two with `{"error": …}`, which OpenAI's clients raise. `id`, `model` and `created` (seconds since 1970) override
-    those of the events; `index` is that of the choice. Payloads, GUI actions, signatures and unfinished calls are in
-    `delta.outspoken`; with `action_tool`, actions are calls of a tool of that name.
+    The first chunk has the role; then follow `content`, reasoning in `reasoning_field` ("reasoning_content"),
+    `refusal`, and `tool_calls` in fragments; then a chunk with the `finish_reason`, and one with the usage, if it is
+    known, unless `include_usage` is False. An error replaces the last two with `{"error": …}`, which OpenAI's clients
+    raise. `id`, `model` and `created` (seconds since 1970) override those of the events; `index` is that of the choice
+    (0). Payloads, GUI actions, signatures and unfinished calls are in `delta.outspoken`; with `action_tool`, actions
+    are calls of a tool of that name.
     """
-    exporter = ChatCompletionsExporter(
-        id=id,
-        model=model,
-        created=created,
-        index=index,
-        include_usage=include_usage,
-        reasoning_field=reasoning_field,
-        action_tool=action_tool,
-    )
-    return exporter.export(events)
+    return ChatCompletionsExporter(**options).export(events)
 
 
-def ato_openai_chunks(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
+def ato_openai_chunks(
+    events: AsyncIterable[ProviderEvent], **options: Unpack[ChatCompletionsOptions]
+) -> AsyncIterator[Part]:
     """Export asynchronous events; see `to_openai_chunks` for the options."""
     return ChatCompletionsExporter(**options).aexport(events)
 
 
-def to_openai(
-    reply: Reply,
-    *,
-    id: str | None = None,
-    model: str | None = None,
-    created: int | None = None,
-    index: int = 0,
-    reasoning_field: str = "reasoning_content",
-    action_tool: str | None = None,
-) -> Part:
+def to_openai(reply: Reply, **options: Unpack[ChatCompletionsOptions]) -> Part:
     """Export a reply as a chat completion, or as `{"error": …}` if the provider reports one.
 
     Incomplete calls are only in `message.outspoken`, and the `finish_reason` is "length". See `to_openai_chunks` for
     the options.
     """
-    exporter = ChatCompletionsExporter(id=id, model=model, created=created, index=index, action_tool=action_tool)
+    exporter = ChatCompletionsExporter(**options)
     exporter.export_reply(reply)
     if exporter.error is not None:
         return {"error": error_object(exporter.error)}
-    choice: Part = {
-        "index": index,
-        "message": _message(exporter, reply, reasoning_field),
-        "logprobs": None,
-        "finish_reason": _FINISH_REASONS[exporter.reason],
-    }
+    choice = exporter.choice("message", _message(exporter, reply), _FINISH_REASONS[exporter.reason])
     completion = exporter.envelope([choice], "chat.completion")
     return completion | ({"usage": usage_object(exporter.usage)} if exporter.usage else {})
 
 
-def _message(exporter: ChatCompletionsExporter, reply: Reply, reasoning_field: str) -> Part:
+def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
     """Return the message of a reply that was exported."""
     message: Part = {"role": "assistant", "content": reply.text or None, "refusal": exporter.refusal or None}
     if reply.reasoning is not None:
-        message[reasoning_field] = reply.reasoning
+        message[exporter.reasoning_field] = reply.reasoning
     if exporter.calls:
         message["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}

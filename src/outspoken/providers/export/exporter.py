@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from outspoken.providers.events import (
     Failed,
@@ -38,6 +38,15 @@ if TYPE_CHECKING:  # the import takes long
 Part = dict[str, Any]
 
 BlockKind = Literal["text", "reasoning", "refusal"]
+
+
+class ExportOptions(TypedDict, total=False):
+    """The options of all exports; see `Exporter`."""
+
+    id: str | None
+    model: str | None
+    created: int | None
+    action_tool: str | None
 
 
 @dataclass(slots=True)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.extension import EXTENSION
-from outspoken.providers.replies import ProviderError, Usage
+from outspoken.providers.replies import EXTENSION, ProviderError, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, Part, total_tokens
+from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part, total_tokens
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: The finish reasons of an incomplete response, and the reasons that Responses have for them.
 _INCOMPLETE_REASONS = {"length": "max_output_tokens", "pause": "max_output_tokens", "content_filter": "content_filter"}
@@ -45,7 +47,7 @@ class _Item:
 class ResponsesExporter(Exporter):
     """Exports events as those of a response."""
 
-    def __init__(self, **common: Any) -> None:
+    def __init__(self, **common: Unpack[ExportOptions]) -> None:
         super().__init__(**common)
         self._sequence_number = 0
         self._output: list[Part] = []
@@ -217,14 +219,7 @@ class ResponsesExporter(Exporter):
         self._add_part(f"response.{response['status']}", response=response)
 
 
-def to_openai_responses(
-    events: Iterable[ProviderEvent],
-    *,
-    id: str | None = None,
-    model: str | None = None,
-    created: int | None = None,
-    action_tool: str | None = None,
-) -> Iterator[Part]:
+def to_openai_responses(events: Iterable[ProviderEvent], **options: Unpack[ExportOptions]) -> Iterator[Part]:
     """Export events as those of OpenAI's Responses, each as early as possible.
 
     The last event is `response.completed`, `response.incomplete` or `response.failed`, with the whole response. Its
@@ -232,24 +227,17 @@ def to_openai_responses(
     actions and unfinished calls are in `response.outspoken` of the last event; with `action_tool`, actions are calls of
     a tool of that name. `id`, `model` and `created` override those of the events.
     """
-    return ResponsesExporter(id=id, model=model, created=created, action_tool=action_tool).export(events)
+    return ResponsesExporter(**options).export(events)
 
 
-def ato_openai_responses(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
+def ato_openai_responses(events: AsyncIterable[ProviderEvent], **options: Unpack[ExportOptions]) -> AsyncIterator[Part]:
     """Export asynchronous events; see `to_openai_responses` for the options."""
     return ResponsesExporter(**options).aexport(events)
 
 
-def to_openai_response(
-    reply: Reply,
-    *,
-    id: str | None = None,
-    model: str | None = None,
-    created: int | None = None,
-    action_tool: str | None = None,
-) -> Part:
+def to_openai_response(reply: Reply, **options: Unpack[ExportOptions]) -> Part:
     """Export a reply as one response. Incomplete calls are only in `outspoken`."""
-    exporter = ResponsesExporter(id=id, model=model, created=created, action_tool=action_tool)
+    exporter = ResponsesExporter(**options)
     exporter.export_reply(reply)
     return exporter.response()
 

@@ -8,14 +8,16 @@ Text, reasoning and calls are parts with ids. A complete call ends with `tool-in
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
-from outspoken.providers.extension import EXTENSION
-from outspoken.providers.replies import FinishReason, Usage
+from outspoken.providers.replies import EXTENSION, FinishReason, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, Part
+from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: The header by which the SDK recognises the protocol.
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
@@ -40,12 +42,18 @@ _DATA_PARTS = {
 }
 
 
+class VercelOptions(ExportOptions, total=False):
+    """The options of an export for the AI SDK; see `to_vercel_parts`."""
+
+    dynamic: bool
+
+
 class VercelExporter(Exporter):
     """Exports events as parts of a UI message. With `dynamic`, the client does not know the tools."""
 
     id_prefix = "msg-"
 
-    def __init__(self, *, dynamic: bool = False, **common: Any) -> None:
+    def __init__(self, *, dynamic: bool = False, **common: Unpack[ExportOptions]) -> None:
         super().__init__(**common)
         self._dynamic: Part = {"dynamic": True} if dynamic else {}
         self._block_count = 0
@@ -117,9 +125,7 @@ class VercelExporter(Exporter):
         self._add_part("finish", finishReason=_FINISH_REASONS[self.reason], **usage)
 
 
-def to_vercel_parts(
-    events: Iterable[ProviderEvent], *, id: str | None = None, dynamic: bool = False, action_tool: str | None = None
-) -> Iterator[Part]:
+def to_vercel_parts(events: Iterable[ProviderEvent], **options: Unpack[VercelOptions]) -> Iterator[Part]:
     """Export events as parts of the AI SDK's UI message stream, each as early as possible.
 
     Payloads, GUI actions, a refusal, and incomplete calls and actions that were not announced are data parts
@@ -128,19 +134,18 @@ def to_vercel_parts(
     metadata of the message. `id` is the message's. With `dynamic`, the client does not know the tools. With
     `action_tool`, actions are calls of a tool of that name.
     """
-    return VercelExporter(id=id, dynamic=dynamic, action_tool=action_tool).export(events)
+    return VercelExporter(**options).export(events)
 
 
-def ato_vercel_parts(events: AsyncIterable[ProviderEvent], **options: Any) -> AsyncIterator[Part]:
+def ato_vercel_parts(events: AsyncIterable[ProviderEvent], **options: Unpack[VercelOptions]) -> AsyncIterator[Part]:
     """Export asynchronous events; see `to_vercel_parts` for the options."""
     return VercelExporter(**options).aexport(events)
 
 
-def to_vercel(reply: Reply, *, id: str | None = None, dynamic: bool = False, action_tool: str | None = None) -> Part:
+def to_vercel(reply: Reply, **options: Unpack[VercelOptions]) -> Part:
     """Export a reply as the UI message that the AI SDK makes of the parts. Errors are not part of a message."""
-    exporter = VercelExporter(id=id, dynamic=dynamic, action_tool=action_tool)
     message: Part = {"id": "", "role": "assistant", "parts": []}
-    for part in exporter.export_reply(reply):
+    for part in VercelExporter(**options).export_reply(reply):
         kind: str = part["type"]
         if kind == "start":
             message["id"] = part["messageId"]

@@ -13,11 +13,13 @@ from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.results.replies import Status
 
-from .base import Reader, arguments_text, list_of
-from .usage import ANTHROPIC
+from .base import Reader, UsageKeys, arguments_text, list_of
 
 #: the blocks that are no payloads
 _TEXT_BLOCKS = ("text", "thinking", "redacted_thinking")
+_USAGE = UsageKeys(
+    ("input_tokens",), ("output_tokens",), (), ("output_tokens_details.thinking_tokens",), ("cache_read_input_tokens",)
+)
 
 
 class _ContentBlock:
@@ -99,7 +101,7 @@ class AnthropicReader(Reader):
         usage = body.object("usage")
         if usage is not None:
             self._usage.update({key: value for key, value in usage.value.items() if value is not None})
-            self._report_usage(JsonObject(dict(self._usage), usage.path), ANTHROPIC)
+            self._report_usage(JsonObject(dict(self._usage), usage.path), _USAGE)
 
     def _read_end(self, body: JsonObject) -> None:
         details = body.object("stop_details")

@@ -1,18 +1,25 @@
-"""What the readers of all APIs share: the base class, tool calls' arguments, and errors."""
+"""What the readers of all APIs share: the base class, tool calls' arguments, token counts, and errors."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.block_sequence import Key
 from outspoken.providers.decode.json_object import JsonObject, describe_value
-from outspoken.providers.extension import EXTENSION
-from outspoken.providers.replies import ProviderError
+from outspoken.providers.replies import EXTENSION, ProviderError, Usage
 from outspoken.results.replies import STATUSES, Status
 
-from .usage import UsageKeys, parse_usage
+
+class UsageKeys(NamedTuple):
+    """The keys of a usage object. Several keys are alternatives; a dot leads into an object."""
+
+    input_tokens: tuple[str, ...]
+    output_tokens: tuple[str, ...]
+    total_tokens: tuple[str, ...] = ()
+    reasoning_tokens: tuple[str, ...] = ()
+    cached_tokens: tuple[str, ...] = ()
 
 
 class Reader:
@@ -110,4 +117,22 @@ def find_error(body: JsonObject) -> ProviderError | None:
     has_text = any(isinstance(body.get(key), str) for key in ("detail", "message", "Message"))
     if body.value.get("object") == "error" or has_text or body.has("detail"):
         return parse_error(body.value)
+    return None
+
+
+def parse_usage(body: JsonObject, keys: UsageKeys) -> Usage:
+    """Read a usage object. Raises ProviderFormatError if a count is no integer."""
+    counts: dict[str, Any] = {name: _first_count(body, paths) for name, paths in keys._asdict().items()}
+    return Usage(**counts, raw=body.value)
+
+
+def _first_count(body: JsonObject, paths: tuple[str, ...]) -> int | None:
+    for path in paths:
+        *parents, last = path.split(".")
+        inner: JsonObject | None = body
+        for key in parents:
+            inner = inner.object(key) if inner is not None else None
+        count = inner.integer(last) if inner is not None else None
+        if count is not None:
+            return count
     return None

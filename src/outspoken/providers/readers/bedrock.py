@@ -12,14 +12,14 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.results.replies import Status
 
-from .base import Reader, arguments_text, parse_error
-from .usage import BEDROCK
+from .base import Reader, UsageKeys, arguments_text, parse_error
 
 #: the type of the tools that the provider runs
 _SERVER_TOOL = "server_tool_use"
 _EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
+_USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), (), ("cacheReadInputTokens",))
 
 
 class BedrockReader(Reader):
@@ -61,7 +61,7 @@ class BedrockReader(Reader):
         for index, block in enumerate(message.objects("content") if message is not None else ()):
             self._read_block(index, block)
             self._end_block(index)
-        self._report_usage(body.object("usage"), BEDROCK)
+        self._report_usage(body.object("usage"), _USAGE)
         self._assembler.finished(body.string("stopReason"))
 
     def _read_event(self, kind: str, event: JsonObject) -> None:
@@ -79,7 +79,7 @@ class BedrockReader(Reader):
         elif kind == "messageStop":
             self._assembler.finished(event.string("stopReason"))
         else:
-            self._report_usage(event.object("usage"), BEDROCK)
+            self._report_usage(event.object("usage"), _USAGE)
 
     def _read_block(self, index: int, block: JsonObject) -> None:
         """Read a content block, or a delta of one: then text goes on, and an input is JSON in pieces."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.extension import EXTENSION, REASONING_BREAKS
+from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
 
-from .base import Reader, arguments_text, find_error, list_of, parse_error
-from .usage import CHAT_COMPLETIONS
+from .base import Reader, UsageKeys, arguments_text, find_error, list_of, parse_error
 
 #: fields that hold reasoning as text; a server that sends several sends the same in all
 _REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -28,6 +27,13 @@ _PAYLOADS = {
 _REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*_REASONING, *_REASONING_LISTS]), frozenset(_PAYLOADS)
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
+_USAGE = UsageKeys(
+    ("prompt_tokens",),
+    ("completion_tokens",),
+    ("total_tokens",),
+    ("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+    ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens"),
+)
 
 
 class ChatCompletionsReader(Reader):
@@ -66,7 +72,7 @@ class ChatCompletionsReader(Reader):
 
     def _read_usage(self, body: JsonObject) -> None:
         groq = body.object("x_groq")
-        self._report_usage(body.object("usage") or (groq and groq.object("usage")), CHAT_COMPLETIONS)
+        self._report_usage(body.object("usage") or (groq and groq.object("usage")), _USAGE)
         if groq is not None and (error := groq.get("error")):
             self._assembler.failed(parse_error(error))
 

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from outspoken.providers.decode.json_object import JsonObject
 
-from .base import Reader, parse_error
-from .usage import COHERE
+from .base import Reader, UsageKeys, parse_error
 
 #: the key of the tool plan, which is reasoning
 _PLAN = ("plan",)
+_USAGE = UsageKeys(
+    ("tokens.input_tokens", "billed_units.input_tokens"),
+    ("tokens.output_tokens", "billed_units.output_tokens"),
+    (),
+    (),
+    ("cached_tokens",),
+)
 
 
 class CohereReader(Reader):
@@ -44,7 +50,7 @@ class CohereReader(Reader):
             to.payload("citation", citation.value, aside=True)
 
     def _read_end(self, body: JsonObject) -> None:
-        self._report_usage(body.object("usage"), COHERE)
+        self._report_usage(body.object("usage"), _USAGE)
         if error := body.get("error"):
             self._assembler.failed(parse_error(error))
         self._assembler.finished(body.string("finish_reason"))

@@ -10,8 +10,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 
-from .base import Reader
-from .usage import GEMINI
+from .base import Reader, UsageKeys
 
 #: what a part may have beside its content
 _PART_EXTRAS = frozenset({"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
@@ -20,6 +19,13 @@ _RESPONSE_KEYS = (
     "candidates", "usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback",
     "responseId", "response_id", "modelVersion", "model_version",
 )  # fmt: skip
+_USAGE = UsageKeys(
+    ("promptTokenCount", "prompt_token_count"),
+    ("candidatesTokenCount", "candidates_token_count"),
+    ("totalTokenCount", "total_token_count"),
+    ("thoughtsTokenCount", "thoughts_token_count"),
+    ("cachedContentTokenCount", "cached_content_token_count"),
+)
 
 
 class GeminiReader(Reader):
@@ -39,7 +45,7 @@ class GeminiReader(Reader):
         for candidate in body.objects("candidates"):
             if not candidate.integer("index"):
                 self._read_candidate(candidate)
-        self._report_usage(body.object("usageMetadata", "usage_metadata"), GEMINI)
+        self._report_usage(body.object("usageMetadata", "usage_metadata"), _USAGE)
         feedback = body.object("promptFeedback", "prompt_feedback")
         blocked = feedback.string("blockReason", "block_reason") if feedback is not None else None
         if feedback is not None and blocked:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 
-from .base import Reader, list_of
-from .usage import OLLAMA
+from .base import Reader, UsageKeys, list_of
+
+_USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 
 class OllamaReader(Reader):
@@ -39,6 +40,6 @@ class OllamaReader(Reader):
             to.payload("image", image, aside=True)
         if body.get("prompt_eval_count", "eval_count") is not None:
             counts = {key: value for key, value in body.value.items() if key.endswith(("_count", "_duration"))}
-            self._report_usage(JsonObject(counts), OLLAMA)
+            self._report_usage(JsonObject(counts), _USAGE)
         if body.get("done"):
             to.finished(body.string("done_reason") or "stop")
