@@ -17,8 +17,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import read_header
 from outspoken.grammar.registry import compiled_path, grammars_folder, names, tables
-from outspoken.grammar.sources import is_current, sources
-from outspoken.grammar.tables import VERSION, Tables
+from outspoken.grammar.tables import VERSION, Tables, is_current, sources
 from tests.loops import in_one_item
 from tools import compile as compiler
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from outspoken.grammar.compiler import compile_text
-from outspoken.patterns.groups import with_groups, without_groups
 from outspoken.patterns.syntax import (
     UNBOUNDED,
     Alternatives,
@@ -19,6 +18,8 @@ from outspoken.patterns.syntax import (
     Reference,
     Repeat,
     parse,
+    with_groups,
+    without_groups,
 )
 
 A, B = Chars(("a",)), Chars(("b",))

@@ -28,8 +28,7 @@ from outspoken import (
 from outspoken.grammar import registry
 from outspoken.grammar.header import read_header
 from outspoken.grammar.response_template import grammar_of
-from outspoken.grammar.template_fields import Template
-from outspoken.grammar.template_patterns import Split, bounded, parts_of, written
+from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
 from tests.loops import in_one_item
 
 pytestmark = pytest.mark.usefixtures("other_grammars")

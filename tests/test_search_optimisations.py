@@ -21,8 +21,7 @@ from outspoken.notations.schema import SchemaView
 from outspoken.notations.transcoder import Transcoder
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
 from outspoken.patterns.prefilter import prefilter_pattern
-from outspoken.patterns.prefix_index import PrefixIndex
-from outspoken.patterns.prefixes import prefixes
+from outspoken.patterns.prefixes import PrefixIndex, prefixes
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import every_case, in_one_item
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         read_api_response as read_api_response,
         require_actions as require_actions,
     )
-    from outspoken.grammar.loading import load_format as load_format
+    from outspoken.grammar.registry import load_format as load_format
     from outspoken.json.read import JsonLimitError as JsonLimitError, JsonReading as JsonReading, read_json as read_json
     from outspoken.notations.tools import Tools as Tools
     from outspoken.parsing.functions import astream as astream, parse as parse, stream as stream
@@ -135,7 +135,7 @@ _HOMES = {
         "LLMOutputTruncatedError LLMResponseMissingActionsError parse_api_response read_api_response "
         "require_actions"
     ),
-    "grammar.loading": "load_format",
+    "grammar.registry": "load_format",
     "json.read": "JsonLimitError JsonReading read_json",
     "notations.tools": "Tools",
     "parsing.functions": "astream parse stream",

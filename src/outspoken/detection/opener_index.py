@@ -12,8 +12,7 @@ from outspoken.grammar.marker_search import first_char_class
 from outspoken.grammar.tables import Terminal
 from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefix_index import PrefixIndex
-from outspoken.patterns.prefixes import prefixes
+from outspoken.patterns.prefixes import PrefixIndex, prefixes
 from outspoken.semantics.builder import Builder
 
 #: The format that reads what no other one claims.

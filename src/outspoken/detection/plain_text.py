@@ -10,7 +10,7 @@ from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.patterns import prefilter
-from outspoken.patterns.prefix_index import PrefixIndex
+from outspoken.patterns.prefixes import PrefixIndex
 from outspoken.semantics.handlers import HANDLERS
 
 from .opener_index import PLAIN, opener_index

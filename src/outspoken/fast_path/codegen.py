@@ -23,11 +23,10 @@ from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.marker_search import Find, search_by_chars
-from outspoken.grammar.matchers import Branch, Matcher, named_operations
-from outspoken.grammar.operations import named_operation
+from outspoken.grammar.matchers import Branch, Matcher, named_operation, named_operations
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
-from outspoken.patterns.groups import with_groups
+from outspoken.patterns.syntax import with_groups
 from outspoken.semantics.handlers import HANDLERS
 
 from .codegen_operations import OperationWriter, UnsupportedError

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.operations import NamedOperation
+from outspoken.grammar.matchers import NamedOperation
 
 #: The variables of an open node; each gets the depth of the node as a suffix: `start0`, `name0`, and so on.
 _VARIABLES = ("name", "id", "args", "parts", "key", "bare")

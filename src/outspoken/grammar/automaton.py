@@ -13,11 +13,20 @@ from functools import cached_property
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from .operations import BoundOperation, Operation, Operations
 from .tables import END, Tables, Terminal, order
 from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FREE_TEXT, JSON_FIRST, NODES, TOKENS
 
 Stack = tuple[int, ...]
+
+#: What a step means, and of what: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"),
+#: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("embedded_string", ""), ("insert", "<tool_call>").
+Operation = tuple[str, str]
+Operations = tuple[Operation, ...]
+
+#: Carries out an operation. It is called as `handler(builder, argument, match, group, base)`; only the rooms above know
+#: the builder. A fused handler gets the groups of all its operations.
+Handler = Callable[..., None]
+BoundOperation = tuple[Handler, str, int | tuple[int, ...]]
 
 
 class Transition:

@@ -20,12 +20,11 @@ from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_begin_match_of, may_grow, may_stay_open
-from outspoken.patterns.groups import without_groups
+from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
 
 from .header import read_header
-from .sources import own_folder, sources
-from .tables import BROKEN, START, Rule, Tables, Terminal, order
+from .tables import BROKEN, START, Rule, Tables, Terminal, order, own_folder, sources
 from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
 
 _LOADING: Any = load_grammar

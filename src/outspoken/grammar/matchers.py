@@ -12,9 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .automaton import Automaton, Config, MissingCloser, Transition
+from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
 from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing
-from .operations import BoundOperation, Handlers, NamedOperation, Operation, named_operation
 
 #: The most branches of one expression, and the most terminals in a row.
 _MAX_BRANCHES = 72
@@ -25,6 +24,49 @@ _SHOWN = ("end_code", "end_json", "end_mention", "end_answer")
 
 #: A JSON string without escapes is matched as a part of an expression; any other is left to its scanner.
 _PLAIN_STRING = r'"[^"\\\x00-\x1f\ud800-\udfff]*"'
+
+
+#: An operation: the name of its handler, its argument, and the group of the match that is its token.
+NamedOperation = tuple[str, str, int]
+
+
+class Handlers:
+    """The handlers of operations, by name.
+
+    `fused` lists sequences of handlers that occur often, each with one handler that does what they do.
+    """
+
+    __slots__ = ("_by_name", "fused")
+
+    def __init__(self, by_name: dict[str, Handler], fused: tuple[tuple[tuple[Handler, ...], Handler], ...]) -> None:
+        self._by_name, self.fused = by_name, fused
+
+    def __getitem__(self, name: str) -> Handler:
+        return self._by_name[name]
+
+    def bind(self, operations: Sequence[NamedOperation]) -> tuple[BoundOperation, ...]:
+        """The handlers of operations in order, fused where they can be."""
+        bound: list[tuple[Handler, str, int]] = [(self[name], arg, group) for name, arg, group in operations]
+        found: list[BoundOperation] = []
+        at = 0
+        while at < len(bound):
+            for pattern, handler in self.fused:
+                part = bound[at : at + len(pattern)]
+                if tuple([op[0] for op in part]) == pattern:
+                    found.append((handler, part[0][1], tuple([op[2] for op in part])))
+                    at += len(pattern)
+                    break
+            else:
+                found.append(bound[at])
+                at += 1
+        return tuple(found)
+
+
+def named_operation(operation: Operation, group: int, *, before: bool = False) -> NamedOperation:
+    """An operation by the name of its handler; `before` tells that it precedes the shift of its terminal."""
+    name, arg = operation
+    key = f"{name}_{arg}" if name in ("end", "field", "token") else name
+    return ("before_" if before and name in ("end", "reopen") else "") + key, arg, group
 
 
 class Branch:

@@ -1,23 +1,26 @@
 """The registry of formats: the grammar files of one folder, and the formats that were added while the program runs.
 
-The compiled form of a grammar is used if it is current. Otherwise the grammar is compiled, which takes Lark.
+`load_format` adds one. The compiled form of a grammar is used if it is current. Otherwise the grammar is compiled,
+which takes Lark.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
 from .automaton import Automaton
 from .header import Header, read_header
-from .sources import is_current, own_folder
-from .tables import Tables
+from .tables import Tables, is_current, own_folder
 
 if TYPE_CHECKING:
     from .template_fields import Template
@@ -188,3 +191,52 @@ def tables(name: str) -> Tables:
     from .compiler import compile_grammar
 
     return compile_grammar(path)
+
+
+def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None = None) -> str:
+    """Add a format while the program runs, and return its name, which `format=` accepts from then on.
+
+    `source` is the path of a grammar file (`.lark`), a response template of Hugging Face as a dict, or the path of a
+    JSON file that is a template or has one under `response_template` (such as `tokenizer_config.json`). A grammar has
+    its own name; a template is called `name`. A grammar may import what the library's own formats share. For a
+    template, `parse_message` returns the message that it makes of a response.
+
+    Loading the same format again does nothing. You may call this from any thread, also while other threads parse.
+
+    Raises GrammarError, with the line or the key, if the source cannot be used, and ValueError if another format has
+    the name.
+    """
+    if isinstance(source, dict):
+        return _load_template(source, name)
+    path = Path(source)
+    if path.suffix == ".lark":
+        return _load_grammar(path, name)
+    try:
+        data: Any = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise GrammarError(str(path), f"it cannot be read: {error}") from error
+    found = cast("dict[str, Any]", data).get("response_template", data) if isinstance(data, dict) else data
+    return _load_template(found, name)
+
+
+def _load_template(data: Any, name: str | None) -> str:
+    from .response_template import grammar_of
+    from .template_fields import Template
+
+    if not name:
+        raise ValueError("a response template has no name of its own; pass `name`")
+    known = normalized(name)
+    path = grammars_folder() / f"{known}.lark"
+    checked = Template(deepcopy(data), known)
+    return add(known, grammar_of(checked, known), path, checked)
+
+
+def _load_grammar(path: Path, name: str | None) -> str:
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise GrammarError(str(path), f"it cannot be read: {error}") from error
+    known = read_header(text, str(path)).format
+    if name is not None and normalized(name) != known:
+        raise ValueError(f"the grammar calls itself `{known}`, not `{name}`")
+    return add(known, text, path)

@@ -11,8 +11,7 @@ import re
 from typing import Any, cast
 
 from .header import one_line
-from .template_fields import Field, Template
-from .template_patterns import Split, bounded, literal, parts_of, pattern, written
+from .template_fields import Field, Split, Template, bounded, literal, parts_of, pattern, written
 
 _NAME = r"[\w.\-]{1,200}"
 

@@ -2,9 +2,9 @@
 
 - Sound JSON: `scanner` reads values, whole or in pieces, and counts brackets. `partial_string` gives the certain text
   of a string that is still arriving.
-- Damaged JSON: `read_json` (`read`) finds the values of a text (`documents`) and repairs each (`repair`). A walk over
-  the `tokens` (`structure`, `brackets`) records edits; a search over walks finds where strings end (`strings`);
-  `edits` applies the edits; `heuristic` asks json-repair.
+- Damaged JSON: `read_json` (`read`) finds the values of a text and repairs each (`repair`). A walk over the `tokens`
+  (`structure`, `brackets`) records edits, which `repair` applies; a search over walks finds where strings end
+  (`strings`); `heuristic` asks json-repair.
 
 Nothing here knows formats, so any room above may use it. May import `results`, `patterns` and `grammar`.
 """

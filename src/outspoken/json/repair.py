@@ -1,4 +1,4 @@
-"""Reads the JSON values of a region of text, each with the lowest level of repair that can read it.
+"""Reads the JSON values of a region of text, each with the lowest level of repair that can read it; applies the edits.
 
 A region is what a format isolated. No text of it is lost: what belongs to no value is an edit of the value beside it,
 or the region is not read at all.
@@ -6,6 +6,7 @@ or the region is not read at all.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, NamedTuple
 
@@ -23,15 +24,16 @@ from outspoken.results.edits import (
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .edits import build_value, edits_with_paths
 from .heuristic import misfits, names_of, read_heuristically
-from .scanner import BLANKS, encodable_value, read_at, total_pattern
+from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
-from .tokens import BLANK, DATA, SURROGATE, TORN
+from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
+#: a string or a mark of sound JSON
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
 _OPENER = re.compile(r"[{\[｛［【]")
 _SURPLUS_CLOSER = re.compile(r"\s*[}\]]")
@@ -195,12 +197,16 @@ class RegionReader:
 
     def _build(self, first: int, state: WalkState, *, complete: bool) -> RepairedValue | None:
         """The value that a walk from `first` on made of the text; None if the result is not JSON."""
-        built = build_value(self.text, first, state, self.max_depth)
-        if built is None:
+        changes = _changes(self.text, state)
+        text = _changed(self.text, first, state.pos, changes)
+        if text is None:
             return None
-        value, text, end, changes = built
-        edits = edits_with_paths(text, first, self.base, changes)
-        span = self.base + first, self.base + end
+        try:
+            value = decode(text, self.max_depth)
+        except NotJsonError:
+            return None
+        edits = _edits_of(text, first, self.base, changes)
+        span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
 
     def _guess(self, first: int) -> RepairedValue | None:
@@ -336,3 +342,79 @@ def without_insertion_behind(repaired: RepairedValue, text: str) -> RepairedValu
         last = repaired.end - 1
         edits.append(last_edit._replace(start=last, end=repaired.end, after=text[last : repaired.end] + after))
     return repaired._replace(edits=tuple(edits), cost=cost_of(tuple(edits)))
+
+
+# -- the edits of a walk
+
+
+def _changes(text: str, s: WalkState) -> list[Change]:
+    """The edits of a walk up to its end, in order."""
+    changes: list[Change] = []
+    entry = s.edits
+    while entry is not None:
+        entry, start, end, after, code = entry
+        if code == "string":
+            changes += reversed(string_changes(text, start, end, after))
+        else:
+            changes.append((start, end, after, code))
+    changes.reverse()
+    changes.sort(key=lambda change: change[:2])
+    return [change for change in changes if change[1] <= s.pos]
+
+
+def _changed(text: str, start: int, end: int, changes: list[Change]) -> str | None:
+    """text[start:end] with the changes applied; None if two of them overlap."""
+    parts: list[str] = []
+    pos = start
+    for first, last, after, _ in changes:
+        if first < pos:
+            return None
+        parts += (text[pos:first], after)
+        pos = last
+    parts.append(text[pos:end])
+    return "".join(parts)
+
+
+def _edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tuple[Edit, ...]:
+    """The changes as edits, each with its level and the path of the value that it is in.
+
+    `made` is the JSON that the changes make of the text from `start` on; `offset` is added to their places.
+    """
+    shift, places = start, list[int]()
+    for first, last, after, _ in changes:
+        places.append(first - shift)
+        shift += last - first - len(after)
+    paths = _paths(made, places)
+    return tuple(
+        Edit(offset + first, offset + last, after, code, CODES[code].level, path)
+        for (first, last, after, code), path in zip(changes, paths, strict=True)
+    )
+
+
+def _paths(made: str, places: list[int]) -> list[tuple[str | int, ...]]:
+    """The paths of the values that ascending places of a sound JSON text are in."""
+    found: list[tuple[str | int, ...]] = []
+    path: list[str | int] = []
+    keys: list[bool] = []
+    for match in _TOKEN.finditer(made):
+        if match[0] in "}]":
+            path.pop()
+            keys.pop()
+        while len(found) < len(places) and places[len(found)] < match.end():
+            found.append(tuple(path[:-1] if keys and keys[-1] else path))
+        if len(found) == len(places):
+            break
+        char = match[0][0]
+        if char == '"':
+            if keys and keys[-1]:
+                path[-1] = json.loads(match[0], strict=False)
+                keys[-1] = False
+        elif char in "{[":
+            path.append(0 if char == "[" else "")
+            keys.append(char == "{")
+        elif char == ",":
+            last = path[-1]
+            keys[-1] = isinstance(last, str)
+            path[-1] = last + 1 if isinstance(last, int) else ""
+    found += [tuple(path)] * (len(places) - len(found))
+    return found

@@ -8,31 +8,9 @@ from __future__ import annotations
 
 import re
 
+from . import tokens
 from .brackets import BracketRules, Stop, WalkOptions, WalkState
 from .scanner import BLANKS, total_pattern
-from .tokens import (
-    BARE,
-    BARE_END,
-    BARE_KEY,
-    BLANK,
-    CLOSERS,
-    COLON,
-    COMMAS,
-    CUT_SCALAR,
-    ELLIPSIS,
-    KEY_ALONE,
-    LITERALS,
-    LOOSE,
-    NOT_FINITE,
-    OPENERS,
-    QUOTES,
-    SOUND,
-    STRICT,
-    THOUSANDS,
-    WORDS,
-    closes,
-    loose_number,
-)
 
 #: a comma and those behind it; only used at a comma
 _COMMAS = total_pattern(r"[,，、;；](?:[ \t\r\n]*[,，、;；])*")
@@ -80,7 +58,7 @@ class StructureWalk(BracketRules):
         text, pos = self.text, s.pos
         pos = BLANKS.match(text, pos).end()
         while pos < self.end and (text[pos] in "/#" or not text[pos].isascii() or text[pos] in "\f\v"):
-            match = BLANK.match(text, pos)
+            match = tokens.BLANK.match(text, pos)
             if match is None:
                 break
             if match.lastgroup == "comment":
@@ -96,21 +74,21 @@ class StructureWalk(BracketRules):
     def _value(self, s: WalkState) -> Stop | None:
         """Read a value, or the end of a list."""
         char = self.text[s.pos]
-        if char in QUOTES:
+        if char in tokens.QUOTES:
             self._confirm_comma(s)
             return self.string(s, char) if self.first_quote_ends else None if self._triple(s) else "string"
-        if char in OPENERS:
+        if char in tokens.OPENERS:
             self._confirm_comma(s)
             return self._open(s, char)
-        if char in CLOSERS:
+        if char in tokens.CLOSERS:
             return self._closer(s, char)
-        if char in COMMAS:
+        if char in tokens.COMMAS:
             return self._no_value(s)
         if s.mode == "V" and char in ":：":
             s.record(s.pos, s.pos + 1, "", "extra-colon")
             s.pos += 1
             return None
-        if (match := ELLIPSIS.match(self.text, s.pos)) and s.mode in "EI" and self._skip_ellipsis(s, match.end()):
+        if s.mode in "EI" and self._skip_ellipsis(s):
             return None
         self._confirm_comma(s)
         return self._scalar(s)
@@ -118,21 +96,21 @@ class StructureWalk(BracketRules):
     def _scalar(self, s: WalkState) -> Stop | None:
         """Read a number, a literal or bare words."""
         text, pos = self.text, s.pos
-        if s.mode == "V" and (match := THOUSANDS.match(text, pos)):
+        if s.mode == "V" and (match := tokens.THOUSANDS.match(text, pos)):
             return self._read(s, match.end(), match[0].replace(",", ""), "thousands-separator")
-        if match := STRICT.match(text, pos):
+        if match := tokens.STRICT.match(text, pos):
             if match.lastgroup == "number" and self._unended(s, match.end()):
                 return "end"
             s.pos = match.end()
             return s.end_value("number" if match.lastgroup == "number" else "word")
-        if match := WORDS.match(text, pos):
-            if match[0] in LITERALS:
-                return self._read(s, match.end(), LITERALS[match[0]], "python-literal")
-            if match[0] in NOT_FINITE:
+        if match := tokens.WORDS.match(text, pos):
+            if match[0] in tokens.LITERALS:
+                return self._read(s, match.end(), tokens.LITERALS[match[0]], "python-literal")
+            if match[0] in tokens.NOT_FINITE:
                 return self._read(s, match.end(), "null", "not-finite")
-        if (match := LOOSE.match(text, pos)) and (number := loose_number(match[0])) is not None:
+        if (match := tokens.LOOSE.match(text, pos)) and (number := tokens.loose_number(match[0])) is not None:
             return "end" if self._unended(s, match.end()) else self._read(s, match.end(), number, "loose-number")
-        if s.stack and not self.closed and CUT_SCALAR.match(text, pos):
+        if s.stack and not self.closed and tokens.CUT_SCALAR.match(text, pos):
             return "end"
         return self._bare(s)
 
@@ -147,11 +125,11 @@ class StructureWalk(BracketRules):
 
     def _bare(self, s: WalkState) -> Stop | None:
         """Read words without quotes inside an object, if nothing else can be meant."""
-        match = BARE.match(self.text, s.pos) if self.allow_bare and ("}" in s.stack or "D" in s.stack) else None
+        match = tokens.BARE.match(self.text, s.pos) if self.allow_bare and ("}" in s.stack or "D" in s.stack) else None
         if match is None or (s.comma and s.comma[0] == s.comma[1] == s.last and s.mode == "I"):
             return "stuck"
         end = match.end()
-        if (closing := BARE_END.match(self.text, end)) is None or end - s.pos > 200:
+        if (closing := tokens.BARE_END.match(self.text, end)) is None or end - s.pos > 200:
             return "stuck"
         word = self.text[s.pos : end].rstrip()
         if closing.end() == self.end and not self.closed:
@@ -179,13 +157,16 @@ class StructureWalk(BracketRules):
         s.record(s.pos, end, "", "extra-comma")
         s.pos = end
 
-    def _skip_ellipsis(self, s: WalkState, end: int) -> bool:
+    def _skip_ellipsis(self, s: WalkState) -> bool:
         """Drop dots that stand for omitted items, with the comma behind them. Returns whether they do."""
+        if (match := tokens.ELLIPSIS.match(self.text, s.pos)) is None:
+            return False
+        end = match.end()
         after = BLANKS.match(self.text, end).end()
         char = self.text[after : after + 1]
-        if char in COMMAS and char:
+        if char and char in tokens.COMMAS:
             end = after + 1
-        elif char not in CLOSERS:
+        elif char not in tokens.CLOSERS:
             return False
         s.record(s.pos, end, "", "ellipsis")
         s.pos = end
@@ -196,12 +177,12 @@ class StructureWalk(BracketRules):
     def string(self, s: WalkState, quote: str) -> Stop | None:
         """Read a string up to the first quote that closes it."""
         text = self.text
-        if quote == '"' and (match := SOUND.match(text, s.pos)) and not text.startswith('"""', s.pos):
+        if quote == '"' and (match := tokens.SOUND.match(text, s.pos)) and not text.startswith('"""', s.pos):
             self.end_string(s, match.end())
             return None
         if self._triple(s):
             return None
-        match = closes(quote).match(text, s.pos + 1)
+        match = tokens.closes(quote).match(text, s.pos + 1)
         if match is None:
             s.opened = s.pos
             return "end"
@@ -248,19 +229,19 @@ class StructureWalk(BracketRules):
         """Read a key, or the end of an object."""
         text, pos = self.text, s.pos
         char = text[pos]
-        if char in QUOTES:
+        if char in tokens.QUOTES:
             self._confirm_comma(s)
             s.key = pos
             return self.string(s, char) if self.first_quote_ends else "string"
-        if char in CLOSERS:
+        if char in tokens.CLOSERS:
             return self._closer(s, char)
-        if char in COMMAS:
+        if char in tokens.COMMAS:
             return self._extra_comma(s)
         if char in "{｛":
             return self._brace_as_key(s)
-        if (match := ELLIPSIS.match(text, pos)) and self._skip_ellipsis(s, match.end()):
+        if self._skip_ellipsis(s):
             return None
-        if match := BARE_KEY.match(text, pos) or (self.allow_bare and KEY_ALONE.match(text, pos)) or None:
+        if match := tokens.BARE_KEY.match(text, pos) or (self.allow_bare and tokens.KEY_ALONE.match(text, pos)) or None:
             self._confirm_comma(s)
             s.record(pos, match.end(), f'"{match[0]}"', "bare-key")
             self.end_string(s, match.end())
@@ -276,11 +257,11 @@ class StructureWalk(BracketRules):
     def _colon(self, s: WalkState) -> Stop | None:
         """Read the colon between a key and its value."""
         text, pos = self.text, s.pos
-        if match := COLON.match(text, pos):
+        if match := tokens.COLON.match(text, pos):
             if match.lastgroup:
                 s.record(pos, match.end(), ":", "wide-punctuation" if match.lastgroup == "wide" else "other-separator")
             s.pos = s.last = match.end()
-        elif text[pos] in OPENERS or self._word(pos) or self._value_string(s):
+        elif text[pos] in tokens.OPENERS or self._word(pos) or self._value_string(s):
             s.record(s.last, s.last, ":", "missing-colon")
         else:
             return "stuck"
@@ -289,34 +270,34 @@ class StructureWalk(BracketRules):
 
     def _value_string(self, s: WalkState) -> bool:
         """Does a string begin here that can be the value of the last key?"""
-        if self.text[s.pos] not in QUOTES:
+        if self.text[s.pos] not in tokens.QUOTES:
             return False
         return s.pos > s.last or self._is_followed(s.pos, _ENDED) or self._is_followed(s.pos, _BARE_MEMBER)
 
     def _is_followed(self, pos: int, what: re.Pattern[str]) -> bool:
         """Does a string begin here, and is it followed by a match?"""
         quote = self.text[pos]
-        match = closes(quote).match(self.text, pos + 1) if quote in QUOTES else None
+        match = tokens.closes(quote).match(self.text, pos + 1) if quote in tokens.QUOTES else None
         return match is not None and what.match(self.text, match.end()) is not None
 
     def _word(self, pos: int) -> bool:
         """Does a number or a literal stand here?"""
-        if STRICT.match(self.text, pos) or LOOSE.match(self.text, pos):
+        if tokens.STRICT.match(self.text, pos) or tokens.LOOSE.match(self.text, pos):
             return True
-        match = WORDS.match(self.text, pos)
-        return match is not None and match[0] in LITERALS
+        match = tokens.WORDS.match(self.text, pos)
+        return match is not None and match[0] in tokens.LITERALS
 
     def _after(self, s: WalkState) -> Stop | None:
         """Read what follows a value in an object or list."""
         text, pos, top = self.text, s.pos, s.stack[-1]
         char = text[pos]
-        if char in COMMAS:
+        if char in tokens.COMMAS:
             s.comma, s.pending, s.pos = (pos, pos + 1), True, pos + 1
             s.mode = "K" if top in "}D" else "I"
             if top == ")":
                 s.stack = s.stack[:-1] + "t"
             return None
-        if char in CLOSERS:
+        if char in tokens.CLOSERS:
             return self._closer(s, char)
         if s.kind == "container" and char in "\"'”" and _ENDED.match(text, pos + 1):
             s.record(pos, pos + 1, "", "stray-quote")
@@ -325,12 +306,12 @@ class StructureWalk(BracketRules):
         if top in "}D":
             if char in "{｛":
                 return self._close_objects(s)
-            starts = char in QUOTES or BARE_KEY.match(text, pos) or KEY_ALONE.match(text, pos)
+            starts = char in tokens.QUOTES or tokens.BARE_KEY.match(text, pos) or tokens.KEY_ALONE.match(text, pos)
         elif char in ":：":
             return self._close_list(s)
         else:
-            starts = char in QUOTES or char in OPENERS or self._word(pos)
-        if not starts or (pos == s.last and char not in OPENERS and not self._apart(s)):
+            starts = char in tokens.QUOTES or char in tokens.OPENERS or self._word(pos)
+        if not starts or (pos == s.last and char not in tokens.OPENERS and not self._apart(s)):
             return "stuck"
         s.record(s.last, s.last, ",", "missing-comma")
         s.comma, s.mode = (s.last, s.last), "K" if top in "}D" else "I"

@@ -11,7 +11,7 @@ from outspoken.actions.codec import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
-from outspoken.grammar.template_patterns import written
+from outspoken.grammar.template_fields import written
 from outspoken.notations.coerce import to_json
 from outspoken.notations.tools import Tools
 from outspoken.results.actions.union import BaseAction
