@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ BATCHES: st.SearchStrategy[Any] = st.builds(Batch, actions=st.lists(ACTIONS, max
 
 @given(action=ACTIONS)
 @settings(max_examples=300)
-def test_the_vocabulary_is_closed_under_round_trips(action: Any) -> None:
+def test_actions_survive_round_trips(action: Any) -> None:
     assert ADAPTER.validate_python(action.model_dump()) == action
     assert ADAPTER.validate_json(action.model_dump_json()) == action
     assert type(ADAPTER.validate_python(action.model_dump())) is type(action)
@@ -86,7 +87,7 @@ def test_a_reply_with_actions_is_data() -> None:
     assert Reply.model_validate_json(reply.model_dump_json()) == reply
 
 
-def test_only_what_says_something_is_shown() -> None:
+def test_repr_omits_defaults() -> None:
     assert repr(Click(name="tap", clicks=2)) == "Click(name='tap', clicks=2)"
 
 
@@ -145,14 +146,14 @@ LEFT_OUT = {"name", "extra"}
 
 
 @pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
-def test_what_a_call_means(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
+def test_action_of_a_call(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
     action = act(name, **arguments)
     assert action.model_dump(exclude=LEFT_OUT) == meant.model_dump(exclude=LEFT_OUT)
     assert action.extra == {}
 
 
 @pytest.mark.parametrize(("name", "arguments", "meant"), MEANINGS)
-def test_how_an_action_is_said(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
+def test_words_of_an_action(name: str, arguments: dict[str, Any], meant: BaseAction) -> None:
     said = encode_action(COMPUTER, meant)
     assert said is not None
     again = act(said[0], **said[1])
@@ -177,11 +178,11 @@ PROBLEMS: list[tuple[str, dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "problem"), PROBLEMS)
-def test_what_does_not_fit(name: str, arguments: dict[str, Any], problem: str) -> None:
+def test_calls_that_fit_no_action(name: str, arguments: dict[str, Any], problem: str) -> None:
     assert act(name, **arguments) == problem
 
 
-def test_a_call_that_the_mapping_does_not_know() -> None:
+def test_call_outside_the_mapping() -> None:
     assert act("computer_use", action="juggle") is None
     assert act("Computer_Use", action="left_click", coordinate=[1, 2]) is None
     assert act("Click_At", header("click_at := click(point=x+y)", any_case=True), x=1, y=2).type == "click"
@@ -240,7 +241,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("right", "message"), WRONG.items())
-def test_a_line_that_cannot_be_read(right: str, message: str) -> None:
+def test_invalid_mapping_rule(right: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("|", r"\|")):
         parse_rule("tap", right)
     with pytest.raises(ValueError, match="argument=word"):
@@ -273,9 +274,9 @@ _CALL_CLOSE: "</use>"
 """
 
 
-@pytest.fixture(scope="module")
-def acting(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("formats") / "acting_calls.lark"
+@pytest.fixture
+def acting(tmp_path: Path) -> str:
+    path = tmp_path / "acting_calls.lark"
     path.write_text(CALLS.lstrip(), "utf-8")
     return load_format(path)
 
@@ -295,6 +296,6 @@ def test_some_calls_are_actions_and_others_are_not(acting: str) -> None:
     assert render(reply.actions, acting) == texts[0]
 
 
-def test_a_bare_word_is_an_action_where_the_format_is_named() -> None:
+def test_bare_word_is_an_action_only_in_a_named_format() -> None:
     assert [action.type for action in parse("press_back()", "ui_tars").actions] == ["device_button"]
     assert parse("press_back()").actions == []

@@ -79,11 +79,11 @@ def test_parsers_of_reasoning(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_names_that_lead_elsewhere(name: str) -> None:
+def test_aliases_of_other_formats(name: str) -> None:
     assert registry.resolve(name) == ELSEWHERE[name]
 
 
-def test_no_name_is_claimed_twice() -> None:
+def test_aliases_are_unique() -> None:
     claimed = Counter(
         registry.normalized(alias) for name in registry.names() for alias in {name, *registry.header(name).aliases}
     )

@@ -131,7 +131,7 @@ class Reason(Enum):
     LENGTH = "LENGTH"
 
 
-def test_what_the_api_says() -> None:
+def test_error_of_the_api() -> None:
     usage = {
         "prompt_tokens": 7,
         "completion_tokens": True,
@@ -211,14 +211,14 @@ def test_a_prefix_that_the_model_repeats(text: str) -> None:
         ('Sure, "here" it is:\n{a: 1, /* two */ "b": "c",}\nDone.', {"a": 1, "b": "c"}),
     ],
 )
-def test_what_is_tolerated(text: str, value: Any) -> None:
+def test_tolerated_texts(text: str, value: Any) -> None:
     assert parse_api_response(text) == value
     read = read_api_response(text)
     assert (read.outcome, read.needs_retry) == ("repaired", False)
     assert {made.code for made in read.repairs} <= set(codes(read))
 
 
-def test_a_cap_on_repairs() -> None:
+def test_repair_limit() -> None:
     assert raised(InvalidLLMResponseFormat, '{"a": 1,}', repair="none")[0] == 'Unable to parse: {"a": 1,}...'
     with pytest.raises(ValueError, match="`repair` is 'all'; expected one of 'none', 'notation'"):
         parse_api_response("{}", repair="all")  # pyright: ignore[reportCallIssue, reportArgumentType]
@@ -227,7 +227,7 @@ def test_a_cap_on_repairs() -> None:
 
 
 @pytest.mark.parametrize("value", [[1, [2]], "text", 12, None, {"a": 1}, [{"action_type": "CLICK"}]])
-def test_whatever_was_read(value: Any) -> None:
+def test_any_value(value: Any) -> None:
     assert parse_api_response(json.dumps(value), force_dict=False, prompt_name="extract-actions") == value
 
 
@@ -249,7 +249,7 @@ def test_several_values() -> None:
         '\n<thinking>\n{"a": 2}\n</think></thinking>```json\n{"a": 1}\n```',
     ],
 )
-def test_reasoning_is_no_answer(text: str) -> None:
+def test_reasoning_is_not_the_answer(text: str) -> None:
     read = read_api_response(text)
     assert (read.value, read.found, read.text) == ({"a": 1}, ({"a": 1},), text)
     assert str(read.diagnostics[0]) == "text:1:1 left-out: the reasoning before the answer is not part of the value"
@@ -445,7 +445,7 @@ CUT: list[tuple[str, Any, Any, str]] = [
 
 
 @pytest.mark.parametrize(("text", "value", "unfinished", "begin"), CUT)
-def test_what_is_complete_is_kept(text: str, value: Any, unfinished: Any, begin: str) -> None:
+def test_complete_actions_are_kept(text: str, value: Any, unfinished: Any, begin: str) -> None:
     assert parse_api_response(text) == value
     read = read_api_response(text)
     assert (read.outcome, read.value, read.needs_retry) == ("truncated", value, False)
@@ -476,19 +476,19 @@ def test_nothing_complete(text: str, value: Any, unfinished: Any) -> None:
     assert "truncated" in codes(read)
 
 
-def test_cut_before_the_actions_that_a_prompt_asks_for() -> None:
+def test_truncated_before_required_actions() -> None:
     text = '{"thoughts": "t", "act'
     assert parse_api_response(text) == {"thoughts": "t"}
     assert raised(LLMOutputTruncatedError, text, prompt_name="extract-actions")[1].value == {"thoughts": "t"}
 
 
-def test_a_list_of_actions_that_breaks_off() -> None:
+def test_truncated_list_of_actions() -> None:
     text = f"[{A},{A},{B},{A[:-2]}"
     assert parse_api_response(text, prompt_name="extract-actions") == {"actions": [json.loads(A), json.loads(B)]}
     assert parse_api_response(text, force_dict=False) == [json.loads(A), json.loads(A), json.loads(B)]
 
 
-def test_what_broke_off_is_said() -> None:
+def test_truncation_is_reported() -> None:
     read = read_api_response('{"actions": [\n  {"a": 1},\n  {"a": "two", "b')
     (note,) = [note for note in read.diagnostics if note.code == "truncated"]
     assert note.frame().splitlines() == [
@@ -556,7 +556,9 @@ PROMPTS = st.sampled_from([None, "extract-actions"])
 
 
 @given(TEXTS, REASONS, PROMPTS, st.booleans(), st.booleans())
-def test_nothing_else_is_raised(text: str, reason: str | None, prompt: str | None, prefix: bool, force: bool) -> None:
+def test_only_documented_errors_are_raised(
+    text: str, reason: str | None, prompt: str | None, prefix: bool, force: bool
+) -> None:
     response = answer(text, reason)
     read = read_api_response(response, add_assistant_prefix=prefix, prompt_name=prompt, force_dict=force)
     options: dict[str, Any] = {"add_assistant_prefix": prefix, "prompt_name": prompt, "force_dict": force}
@@ -586,7 +588,7 @@ ACTIONS = st.lists(
 
 
 @given(ACTIONS, st.data())
-def test_a_cut_action_is_never_among_the_complete_ones(actions: list[Any], data: st.DataObject) -> None:
+def test_truncated_action_is_never_complete(actions: list[Any], data: st.DataObject) -> None:
     text = json.dumps({"actions": actions})
     end = data.draw(st.integers(1, len(text) - 1))
     read = read_api_response(text[:end])
@@ -657,7 +659,7 @@ def _value(part: dict[str, Any], result: Any) -> Any:
     return len(result) if part["matcher"] == "len" else result
 
 
-def test_the_cases_of_others() -> None:
+def test_cases_of_other_projects() -> None:
     rows = vectors()
     wrong = [row["id"] for row in rows if not agrees(row, outcome_of(row))]
     assert wrong == (sorted(DIFFERENCES) if rows else [])

@@ -131,18 +131,18 @@ def test_braced(text: str, value: Any) -> None:
         ("{a:one\ntwo}", 7),
     ],
 )
-def test_braced_that_breaks(text: str, at: int) -> None:
+def test_invalid_braced_object(text: str, at: int) -> None:
     assert read(BRACED, b(text)) == ("broken", at)
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", "{a", "{a:", "{a:1", "{a:1,", "{a:'x", "{a:'x'", '{a:"x\\u00', "{a:<|", "{a:[1", "{a:{}"]
 )
-def test_braced_that_is_open(text: str) -> None:
+def test_unclosed_braced_object(text: str) -> None:
     assert read(BRACED, b(text))[0] == "open"
 
 
-def test_braced_is_typed_by_the_schema() -> None:
+def test_schema_types_braced_values() -> None:
     text = b("{text:12,n:'3',either:'4',flag:'true',list:[1,'2'],ints:['1',x],deep:{more:{text:null}},map:{k:1},new:1}")
     value = {
         "text": "12", "n": 3, "either": "4", "flag": True, "list": ["1", "2"], "ints": [1, "x"],
@@ -151,7 +151,7 @@ def test_braced_is_typed_by_the_schema() -> None:
     assert read(BRACED, text, KNOWN) == (value, len(text))
 
 
-def test_braced_is_said_as_it_comes() -> None:
+def test_braced_object_streams_as_json() -> None:
     scanner = BRACED.scanner(DEPTH, ANY)
     text, at, heard = b("{a:'one two',n:15}"), 0, list[str]()
     for end in range(1, len(text) + 1):
@@ -197,7 +197,7 @@ def test_tagged(text: str, value: Any) -> None:
         ("~<a>~<a>~<a>~<a>~<a>~<a>~<a>", 36),
     ],
 )
-def test_tagged_that_breaks(text: str, at: int) -> None:
+def test_invalid_tagged_object(text: str, at: int) -> None:
     assert read(TAGGED, t(text)) == ("broken", at)
 
 
@@ -219,16 +219,16 @@ def test_tagged_that_breaks(text: str, at: int) -> None:
         ("~<deep>~<more>~<text>1~</text>~</more>~</deep>", {"deep": {"more": {"text": "1"}}}),
     ],
 )
-def test_tagged_is_typed_by_the_schema(text: str, value: Any) -> None:
+def test_schema_types_tagged_values(text: str, value: Any) -> None:
     text = t(text)
     assert repr(read(TAGGED, text + t("~</call>"), KNOWN)) == repr((value, len(text)))
 
 
-def test_a_closing_tag_in_text_is_not_text_where_it_closes_nothing() -> None:
+def test_stray_closing_tag_is_not_text() -> None:
     assert read(TAGGED, t("~<text>a~</call>"), KNOWN) == ("broken", 10)
 
 
-def test_tagged_is_said_as_it_comes_where_nothing_may_be_repeated() -> None:
+def test_tagged_object_streams_when_no_key_can_repeat() -> None:
     text = t("~<text>one~</text>~<n>15~</n>~<new>1~</new>~</call>")
     scanner = TAGGED.scanner(DEPTH, KNOWN)
     scanner.feed(text[:11], 0)
@@ -274,7 +274,7 @@ FORMATS = ["gemma4", "functiongemma", "minimax_m3"]
 @example(arguments={"a": "", "b": {}, "c": [], "d": [[]], "e": [{}], "f": [""]})
 @example(arguments={"a": '<|"', "b": "<escap", "c": "]<]minimax[>"})
 @example(arguments={"": 1})
-def test_what_is_written_reads_back_in_any_chunks(format_: str, arguments: dict[str, Any]) -> None:
+def test_written_objects_read_back_in_any_chunks(format_: str, arguments: dict[str, Any]) -> None:
     try:
         text = render({"name": "f", "arguments": arguments}, format_)
     except RenderError:
@@ -305,7 +305,7 @@ def test_what_is_written_reads_back_in_any_chunks(format_: str, arguments: dict[
         ("minimax_m3", {"a": [1, "1"]}),
     ],
 )
-def test_what_cannot_be_carried_is_not_written(format_: str, arguments: dict[str, Any]) -> None:
+def test_values_that_the_notation_cannot_hold_are_not_written(format_: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(RenderError):
         render({"name": "f", "arguments": arguments}, format_)
 

@@ -23,7 +23,7 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {"books": ["a"], "at": {"x": 1}}
 
 
 @given(st.integers(0, 4), STEPS)
-def test_a_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]]) -> None:
+def test_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, int]]) -> None:
     cache, model = ResponseCache(size), OrderedDict[str, int]()
     hits = misses = 0
     for step, key, value in steps:
@@ -41,7 +41,7 @@ def test_a_cache_is_first_in_first_out(size: int, steps: list[tuple[str, str, in
     assert cache.info() == CacheInfo(0, 0, 0, size)
 
 
-def test_a_key_that_is_there_drops_no_other() -> None:
+def test_existing_key_evicts_nothing() -> None:
     cache = ResponseCache(2)
     for key, value in (("a", 1), ("b", 2), ("b", 3)):
         cache.cache_parsed_response(key, value)
@@ -50,7 +50,7 @@ def test_a_key_that_is_there_drops_no_other() -> None:
     assert [cache.get_parsed_response(key) for key in "abc"] == [None, 3, 4]
 
 
-def test_a_cache_holds_a_thousand_if_nothing_is_said() -> None:
+def test_default_cache_size() -> None:
     assert ResponseCache().info() == CacheInfo(0, 0, 0, 1000)
 
 
@@ -60,7 +60,7 @@ def test_a_size_is_a_whole_number(size: Any) -> None:
         ResponseCache(size)
 
 
-def test_nobody_can_spoil_what_is_kept() -> None:
+def test_cached_values_cannot_be_modified() -> None:
     cache, given_in, sound = ResponseCache(), parse(CALL), parse(CALL)
     cache.cache_parsed_response("k", given_in)
     given_in.segments.clear()
@@ -168,6 +168,6 @@ UNSEEN: list[Any] = [weather, object(), [print], {"a": iter([])}, Hidden(), Spot
 
 
 @pytest.mark.parametrize("number", range(len(UNSEEN)))
-def test_what_may_differ_unseen_has_no_digest(number: int) -> None:
+def test_objects_with_hidden_state_have_no_digest(number: int) -> None:
     with pytest.raises(NoFingerprint):
         fingerprint(UNSEEN[number])

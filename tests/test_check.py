@@ -91,7 +91,7 @@ def test_cases_without_sources(checkout: Checkout) -> None:
     ]
 
 
-def test_files_that_are_no_cases(checkout: Checkout) -> None:
+def test_files_that_are_not_cases(checkout: Checkout) -> None:
     write(checkout, "tests/corpus/arrows/ok/other.toml", "")
     write(checkout, "tests/corpus/arrows/ok/other.md", "# Other\n")
     write(checkout, "tests/corpus/arrows/odd/case.txt", "Look.")
@@ -154,7 +154,7 @@ def test_a_file_that_is_too_long(checkout: Checkout) -> None:
     assert "error grammars/arrows.lark:71:1 long-file: the file has 84 lines, 70 is the most" in found(checkout)
 
 
-def test_a_grammar_that_is_no_text(checkout: Checkout) -> None:
+def test_grammar_that_is_not_utf8(checkout: Checkout) -> None:
     write(checkout, LARK, b"// format: \xff")
     assert found(checkout) == ["error grammars/arrows.lark:1:1 no-text: `grammars/arrows.lark` is no text"]
 
@@ -169,7 +169,7 @@ def test_a_rule_that_nests_without_end(checkout: Checkout) -> None:
     assert found(checkout) == ["error grammars/arrows.lark:1:1 endless-nesting: a rule nests in itself without end"]
 
 
-def test_there_is_no_format_of_this_name(checkout: Checkout) -> None:
+def test_unknown_format(checkout: Checkout) -> None:
     with pytest.raises(UnknownFormatError) as caught:
         check(checkout, "arrow")
     assert caught.value.nearest == ["arrows"]
@@ -184,7 +184,7 @@ def other_format(checkout: Checkout) -> None:
     write(checkout, "grammars/angles.lark", text.replace("// trim:    text", "// trim:    text\n// values:  text"))
 
 
-def test_formats_that_are_not_told_apart(checkout: Checkout) -> None:
+def test_formats_that_cannot_be_distinguished(checkout: Checkout) -> None:
     other_format(checkout)
     change(checkout, OK, "Paris", "5")
     assert (
@@ -212,12 +212,12 @@ def test_formats_that_are_not_told_apart(checkout: Checkout) -> None:
     )
 
 
-def test_formats_that_read_the_same_calls_need_not_be_told_apart(checkout: Checkout) -> None:
+def test_formats_with_the_same_calls_need_no_distinction(checkout: Checkout) -> None:
     other_format(checkout)
     assert [d.code for d in check(checkout, "arrows")] == ["shared-opener"]
 
 
-def test_a_text_that_is_another_formats(checkout: Checkout) -> None:
+def test_text_detected_as_another_format(checkout: Checkout) -> None:
     write(checkout, OK, '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
     assert found(checkout) == [
         'note tests/corpus/arrows/ok/one_call.txt:1:1 read-by-others: `format="auto"` reads this text as `hermes`, '
@@ -321,14 +321,14 @@ def test_a_case_that_cannot_be_written(checkout: Checkout) -> None:
         ),
     ],
 )
-def test_what_is_not_current(path: str, text: str | None, expected: str, checkout: Checkout) -> None:
+def test_outdated_generated_files(path: str, text: str | None, expected: str, checkout: Checkout) -> None:
     (checkout.root / path).unlink()
     if text is not None:
         write(checkout, path, text)
     assert found(checkout) == [f"note grammars/arrows.lark:1:1 {expected}"]
 
 
-def test_a_snapshot_says_what_it_lacks(checkout: Checkout) -> None:
+def test_incomplete_snapshot_is_reported(checkout: Checkout) -> None:
     write(checkout, "snapshots/test_formats/arrows.ambr", "# name: test_case[arrows-err-gone]\n")
     [stale] = check(checkout, "arrows")
     assert stale.notes == ("it lacks `err/cut` and `ok/one_call`", "it has `err/gone`, which are gone")
@@ -386,7 +386,7 @@ def test_a_variant_of_shared_rules_is_sound(checkout: Checkout) -> None:
     assert found(checkout) == []
 
 
-def test_a_mistake_in_what_is_overridden(checkout: Checkout) -> None:
+def test_mistake_in_an_overridden_rule(checkout: Checkout) -> None:
     change(checkout, LARK, THINK, OWN_TAGS.format(closer="/<.thought>\\s*/"))
     (first, *_) = found(checkout)
     assert first == (
@@ -394,7 +394,7 @@ def test_a_mistake_in_what_is_overridden(checkout: Checkout) -> None:
     )
 
 
-def test_what_is_overridden_must_be_imported(checkout: Checkout) -> None:
+def test_overridden_rules_must_be_imported(checkout: Checkout) -> None:
     change(checkout, LARK, THINK, f'{THINK}\n%override _THINK_OPEN: "<thought>"')
     (first, *_) = [one.frame() for one in check(checkout, "arrows")]
     assert (
@@ -434,7 +434,7 @@ def test_the_command_prints_frames_and_a_summary(command: Callable[..., Ran], ch
     )
 
 
-def test_notes_fail_nothing_and_are_shown_for_what_is_named(command: Callable[..., Ran], checkout: Checkout) -> None:
+def test_notes_are_no_failure_and_shown_only_for_named_formats(command: Callable[..., Ran], checkout: Checkout) -> None:
     (checkout.grammars / "compiled" / "arrows.json").unlink()
     ran = command("arrows")
     assert (ran.code, ran.out.splitlines()[0], ran.out.splitlines()[-1]) == (

@@ -150,7 +150,7 @@ json 102-110
     )
 
 
-def test_parse_says_what_an_envelope_says(cli: Cli) -> None:
+def test_parse_shows_the_parts_of_an_envelope(cli: Cli) -> None:
     text = '{"toolCalls": [{"id": "c1", "name": "a", "arguments": {}}], "needsMoreWork": false}'
     assert cli("parse", stdin=text).out == (
         "format: json\nstatus: ok\nneeds more work: no\n\ntool call 15-57: a (id c1)\n  {}\n"
@@ -167,7 +167,7 @@ def test_parse_reads_a_file(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("parse", str(path), "--json").out)["raw"] == "Grüße \ufffd\r\n"
 
 
-def test_parse_takes_a_format_tools_and_a_prefix(cli: Cli, tools: Any) -> None:
+def test_parse_accepts_a_format_tools_and_a_prefix(cli: Cli, tools: Any) -> None:
     schema = {"name": "get_weather", "parameters": {"properties": {"days": {"type": "string"}}}}
     text = 'Hm.\n</think>\n<invoke name="get_weather"><parameter name="days">3</parameter></invoke>'
     ran = cli(
@@ -236,7 +236,7 @@ def test_stream_writes_json_lines(cli: Cli) -> None:
     assert lines[4]["reply"] == json.loads(parse(CALL).model_dump_json())
 
 
-def test_stream_takes_bytes_that_split_characters(cli: Cli) -> None:
+def test_stream_accepts_bytes_that_split_characters(cli: Cli) -> None:
     assert cli("parse", "--stream=1", stdin="é".encode() + b"\xff").out == (
         'TextDelta          "é"\nTextDelta          "\ufffd"\nDone               plain text, ok\n'
     )
@@ -288,7 +288,7 @@ def test_explain_names_the_parts_and_the_candidates(cli: Cli) -> None:
     assert cli("explain", stdin=CUT) == Ran(1, EXPLAINED, "")
 
 
-def test_explain_says_which_format_fits_better(cli: Cli, tools: Any) -> None:
+def test_explain_names_the_format_that_fits_better(cli: Cli, tools: Any) -> None:
     given = tools('[{"name": "get_time"}]')
     assert cli("explain", "--format", "json", "--tools", given, stdin=CALL).out.splitlines()[:5] == [
         "format: json (as requested)",
@@ -327,7 +327,7 @@ text 22-24
     )
 
 
-def test_explain_says_that_nothing_was_found(cli: Cli) -> None:
+def test_explain_reports_that_nothing_was_found(cli: Cli) -> None:
     assert cli("explain", stdin="Hi").out == (
         "format: none, all of it is plain text\nstatus: ok\n"
         "candidates: none; every format reads it as plain text\n\ntext 0-2\n  | Hi\n"
@@ -386,7 +386,7 @@ def test_formats_are_listed_as_json(cli: Cli) -> None:
         (["parse", "--tools", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
     ],
 )
-def test_wrong_use_is_said_in_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_use_prints_one_line(cli: Cli, arguments: list[str], message: str) -> None:
     assert cli(*arguments) == Ran(2, "", f"outspoken: error: {message}\n")
 
 
@@ -410,18 +410,18 @@ def test_an_unknown_format_is_named_with_the_nearest(cli: Cli, command: list[str
         ('[{"name": "f"}, 3]', f": tools[1] is an int; expected {ONE_TOOL}"),
     ],
 )
-def test_wrong_tools_are_named_with_their_place(cli: Cli, tools: Any, text: str, message: str) -> None:
+def test_errors_in_tools_name_their_place(cli: Cli, tools: Any, text: str, message: str) -> None:
     path = tools(text)
     assert cli("parse", "--tools", path) == Ran(2, "", f"outspoken: error: {path}{message}\n")
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert (end.value.code, capsys.readouterr().out) == (0, f"outspoken {__version__}\n")
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+def test_closed_output_pipe_is_not_an_error(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text('{"a": 1}\n' * 20_000, "utf-8")
     with subprocess.Popen([*COMMAND, "parse", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -433,7 +433,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-def test_parse_repairs_as_far_as_it_is_told(cli: Cli) -> None:
+def test_parse_respects_the_repair_limit(cli: Cli) -> None:
     text = '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>'
     assert "status: repaired" in cli("parse", stdin=text).out
     assert "status: repaired" in cli("parse", "--repair", "notation", stdin=text).out

@@ -32,7 +32,7 @@ def test_the_payloads_of_a_page_are_shown(response: str, capsys: pytest.CaptureF
     assert "warning[marker-not-registered]: this page has no payload `DATA_PROPOSAL`" in out
 
 
-def test_without_a_page_all_payloads_count(response: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_payloads_apply_without_a_page(response: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["parse", response, "--payloads", TABLES, "--json"]) == 0
     reply = json.loads(capsys.readouterr().out)
     assert [one["type"] for one in reply["segments"] if one["kind"] == "payload"] == [

@@ -81,7 +81,7 @@ def test_standard_input_is_lines_and_a_text_file_is_one_response(cli: Cli) -> No
     assert cli("-", *files, stdin=lines(*RESPONSES[:half])) == (0, TABLE, "")
 
 
-def test_json_is_what_the_statistics_are_kept_as(cli: Cli) -> None:
+def test_json_output_is_the_stored_form(cli: Cli) -> None:
     code, out, _ = cli("--json", cli.write("r.jsonl", lines(*RESPONSES)))
     stats = ParseStats.from_json(out)
     assert (code, stats.to_table() + "\n") == (0, TABLE)
@@ -137,7 +137,7 @@ def rows(out: str) -> list[list[str]]:
     return [line.split() for line in out.split("\n\n")[0].splitlines()[1:]]
 
 
-def test_options_change_what_is_a_success(cli: Cli) -> None:
+def test_options_change_the_success_criteria(cli: Cli) -> None:
     name = cli.write("r.jsonl", lines(RESPONSES[0], RESPONSES[1], RESPONSES[7]))
     hermes, text = ["hermes", "2"], ["text", "1"]
     assert rows(cli(name)[1])[:2] == [[*hermes, "50.0%", "50.0%", "0.0%"], [*text, "100.0%", "0.0%", "0.0%"]]
@@ -159,7 +159,7 @@ def test_options_change_what_is_a_success(cli: Cli) -> None:
         (["-", "--format", "hermess"], "there is no format `hermess`; did you mean `hermes`"),
     ],
 )
-def test_wrong_use_is_said_in_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_use_prints_one_line(cli: Cli, arguments: list[str], message: str) -> None:
     code, out, reported = cli(*arguments)
     assert (code, out) == (2, "")
     assert reported.startswith(f"outspoken: error: {message}")

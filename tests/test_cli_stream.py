@@ -48,17 +48,17 @@ def run(
     return code, out, err
 
 
-def test_what_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_output(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(capsys, monkeypatch, CALL, "--format", "hermes") == (0, SHOWN, "")
 
 
-def test_in_colour(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coloured_output(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = run(capsys, monkeypatch, CALL, "--format", "hermes", "--color", "always")
     assert code == 0
     assert "\x1b[3;35mHm.\x1b[0m" in out
 
 
-def test_a_call_that_is_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncated_call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     data = sse('<tool_call>\n{"name": "f", "arguments": {"a": [1', finish="length")
     code, out, _ = run(capsys, monkeypatch, data, "--format", "hermes")
     assert code == 1
@@ -111,7 +111,7 @@ def test_wrong_use(
     assert said in err
 
 
-def test_it_is_live() -> None:
+def test_output_is_live() -> None:
     """What has come is shown before the rest has."""
     command = [sys.executable, "-m", "outspoken", "stream", "--format", "hermes"]
     first = CALL.index(b"\n\n") + 2
@@ -135,12 +135,12 @@ def test_it_is_live() -> None:
         ([], "--upstream"),
     ],
 )
-def test_what_cannot_be_served(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_serve_rejects_wrong_options(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
     assert main(["serve", *arguments]) == 2
     assert said in capsys.readouterr().err
 
 
-def test_serving_without_the_extra(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_without_the_extra_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "--upstream", "http://x"]) == 2
     assert "pip install 'outspoken[serve]'" in capsys.readouterr().err

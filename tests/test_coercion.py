@@ -170,14 +170,14 @@ def test_untyped(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize("digits", [4001, 5000, 100_000])
 @pytest.mark.parametrize("types", ["integer", "number", "integer string", "array"])
-def test_integers_too_long_to_read_stay_text(digits: int, types: str) -> None:
+def test_very_long_integers_stay_text(digits: int, types: str) -> None:
     for text in ("9" * digits, f"-{'9' * digits}.0", f"[{'9' * digits}]"):
         found = read_bare(text, frozenset(types.split()), "json")
         assert found == text or (types == "array" and digits < 4300 and to_json(found) == text)
         read_bare(text, None, "json")
 
 
-def test_a_lower_limit_of_digits_is_respected() -> None:
+def test_lower_integer_digit_limit_is_respected() -> None:
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
@@ -267,7 +267,7 @@ type_sets = st.none() | st.sets(st.sampled_from(KINDS)).map(frozenset)
 
 
 @given(bare, type_sets, st.sampled_from(["json", "text"]))
-def test_what_is_read_fits_or_is_the_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
+def test_coerced_value_fits_the_schema_or_is_the_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
     value = read_bare(text, types, fallback)
     assert value == text or types is None or fits(value, types)
     json.loads(to_json(value))
@@ -278,14 +278,14 @@ def test_what_is_read_fits_or_is_the_text(text: str, types: frozenset[str] | Non
 @given(bare, type_sets, st.sampled_from(["json", "text"]))
 @example("[1]", frozenset({"array"}), "json")
 @example("\u00a05", frozenset({"integer"}), "json")
-def test_what_can_only_be_text_is_read_as_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
+def test_text_only_schema_gives_text(text: str, types: frozenset[str] | None, fallback: str) -> None:
     head = text.lstrip()
     if any(not may_be_other_than_text(head[:end], types, fallback) for end in range(1, len(head) + 1)):
         assert read_bare(text, types, fallback) == text
 
 
 @given(bare, type_sets)
-def test_text_that_may_not_be_other_never_becomes_so(text: str, types: frozenset[str] | None) -> None:
+def test_text_once_final_stays_text(text: str, types: frozenset[str] | None) -> None:
     head = text.strip()
     answers = [may_be_other_than_text(head[:end], types, "json") for end in range(1, len(head) + 1)]
     if types and types != TEXT:
@@ -317,7 +317,7 @@ def test_to_json(value: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [math.inf, [math.nan]])
-def test_what_json_does_not_have_is_refused(value: Any) -> None:
+def test_values_outside_json_are_rejected(value: Any) -> None:
     with pytest.raises(ValueError, match="JSON"):
         to_json(value)
 

@@ -66,7 +66,7 @@ def change(path: Path, before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_compiled_is_current_and_what_is_read(name: str) -> None:
+def test_compiled_grammar_is_current_and_equals_its_source(name: str) -> None:
     path = grammars_folder() / f"{name}.lark"
     made = compile_grammar(path)
     text = made.to_json()
@@ -76,7 +76,7 @@ def test_what_is_compiled_is_current_and_what_is_read(name: str) -> None:
     assert made.header == read_header(path.read_text("utf-8"), str(path))
 
 
-def test_nothing_else_is_among_the_compiled_grammars() -> None:
+def test_compiled_folder_has_no_other_files() -> None:
     assert sorted(path.name for path in (grammars_folder() / "compiled").iterdir()) == [f"{n}.json" for n in NAMES]
 
 
@@ -130,7 +130,7 @@ print(loaded, reply.tool_calls[0].name, [name for name in late if name in sys.mo
     assert run(program) == "[] save []\n"
 
 
-def test_nothing_is_compiled_where_all_is_current(folder: Path, compiled: list[str]) -> None:
+def test_current_grammars_are_not_compiled_again(folder: Path, compiled: list[str]) -> None:
     assert [tables(name).header.format for name in SOME] == list(SOME)
     assert compiled == []
 
@@ -138,7 +138,7 @@ def test_nothing_is_compiled_where_all_is_current(folder: Path, compiled: list[s
 # one that is not current is not read
 
 
-def test_a_grammar_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
+def test_changed_grammar_is_used_at_once(folder: Path, compiled: list[str]) -> None:
     assert [call.name for call in parse(CALL, "longcat").tool_calls] == ["save"]
     registry.use(folder)
     change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
@@ -147,7 +147,7 @@ def test_a_grammar_that_was_changed_counts_at_once(folder: Path, compiled: list[
     assert compiled == ["longcat"]
 
 
-def test_an_import_that_was_changed_counts_at_once(folder: Path, compiled: list[str]) -> None:
+def test_changed_import_is_used_at_once(folder: Path, compiled: list[str]) -> None:
     change(folder / "shared" / "json_call.lark", 'name\\"', 'tool\\"')
     change(folder / "shared" / "json_call.lark", '/"name"', '/"tool"')
     text = CALL.replace('"name"', '"tool"')
@@ -157,7 +157,7 @@ def test_an_import_that_was_changed_counts_at_once(folder: Path, compiled: list[
     assert compiled == ["longcat"]
 
 
-def test_a_grammar_that_is_new_need_not_be_compiled(folder: Path, compiled: list[str]) -> None:
+def test_new_grammar_works_without_compiling(folder: Path, compiled: list[str]) -> None:
     text = (
         (folder / "longcat.lark")
         .read_text("utf-8")
@@ -169,7 +169,7 @@ def test_a_grammar_that_is_new_need_not_be_compiled(folder: Path, compiled: list
     assert compiled == ["mercury"]
 
 
-def test_data_of_another_version_is_not_read(folder: Path, compiled: list[str]) -> None:
+def test_compiled_file_of_another_version_is_ignored(folder: Path, compiled: list[str]) -> None:
     path = compiled_path(folder / "longcat.lark")
     data: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert data["version"] == VERSION
@@ -178,13 +178,13 @@ def test_data_of_another_version_is_not_read(folder: Path, compiled: list[str]) 
     assert compiled == ["longcat"]
 
 
-def test_a_compiled_form_that_is_gone_is_not_missed(folder: Path, compiled: list[str]) -> None:
+def test_missing_compiled_file_is_tolerated(folder: Path, compiled: list[str]) -> None:
     compiled_path(folder / "longcat.lark").unlink()
     assert parse(CALL, "longcat").tool_calls
     assert compiled == ["longcat"]
 
 
-def test_what_was_made_from_a_file_that_is_gone_is_not_current(folder: Path) -> None:
+def test_compiled_file_without_its_source_is_out_of_date(folder: Path) -> None:
     recorded = sources(folder / "longcat.lark")
     assert is_current(folder, recorded)
     (folder / "shared" / "code.lark").unlink()
@@ -194,7 +194,7 @@ def test_what_was_made_from_a_file_that_is_gone_is_not_current(folder: Path) -> 
 # the tool
 
 
-def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
     old = compiled_path(folder / "longcat.lark").read_text("utf-8")
     compiled_path(folder / "json.lark").unlink()
@@ -216,7 +216,7 @@ def test_the_tool_compiles_what_is_not_current(folder: Path, capsys: pytest.Capt
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_tool_makes_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tool_creates_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
     (folder / "compiled").rename(folder / "moved")
     assert compiler.main([]) == 0
@@ -224,7 +224,7 @@ def test_the_tool_makes_the_folder(folder: Path, capsys: pytest.CaptureFixture[s
     assert len(capsys.readouterr().out.splitlines()) == len(SOME)
 
 
-def test_the_tool_says_what_is_wrong_with_a_grammar(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder / "longcat.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
     before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
     assert compiler.main([]) == 1

@@ -295,7 +295,7 @@ def test_no_conflict(tmp_path: Path) -> None:
     assert conflicts(tmp_path, "start: (A B? | C)*\n") == []
 
 
-def test_of_many_conflicts_only_some_are_told(tmp_path: Path) -> None:
+def test_many_conflicts_are_abridged(tmp_path: Path) -> None:
     rules = "".join([f"x{n}: A{' A' * n}\ny{n}: A{' A' * n}\n" for n in range(9)])
     starts = " | ".join([f"x{n} | y{n}" for n in range(9)])
     found = conflicts(tmp_path, f"start: {starts}\n{rules}")
@@ -361,7 +361,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "expected"), REFUSED)
-def test_what_is_refused_has_a_place(text: str, expected: str | None, tmp_path: Path) -> None:
+def test_syntax_errors_have_a_position(text: str, expected: str | None, tmp_path: Path) -> None:
     checkout, source = made(tmp_path, text)
     (checkout.grammars / "shared" / "loop.lark").write_text("a: A\n%import .loop.a -> b\n", "utf-8")
     file = CheckedFile.of(checkout, source.path)
@@ -391,7 +391,7 @@ SYNTAX = [
 
 
 @pytest.mark.parametrize(("text", "expected"), SYNTAX)
-def test_what_is_no_notation(text: str, expected: str, tmp_path: Path) -> None:
+def test_unsupported_notation(text: str, expected: str, tmp_path: Path) -> None:
     checkout, source = made(tmp_path, text)
     found = syntax(source, CheckedFile.of(checkout, source.path))
     assert str(found[0].diagnostic) == f"grammars/made.lark:{expected}"

@@ -33,7 +33,7 @@ VALUES: list[tuple[type[BaseModel], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("model", "values"), VALUES, ids=lambda value: getattr(value, "__name__", ""))
-def test_an_instance_has_the_parts_that_pydantic_gives_it(model: type[BaseModel], values: dict[str, Any]) -> None:
+def test_constructed_instance_equals_a_validated_one(model: type[BaseModel], values: dict[str, Any]) -> None:
     assert list(values) == list(model.model_fields)
     made, validated = construct(model, dict(values)), model(**values)
     for part in PARTS:

@@ -55,7 +55,7 @@ SCHEMA = pytest.mark.parametrize("schema", [True, False], ids=["schema", "no-sch
 
 @SCHEMA
 @pytest.mark.parametrize("kind", [*of_group("structure"), *of_group("several"), *of_group("cut")])
-def test_damage_with_one_reading_is_always_read(kind: str, schema: bool) -> None:
+def test_unambiguous_damage_is_always_repaired(kind: str, schema: bool) -> None:
     run = evaluated(kind, schema)
     assert run
     wrong = misses(run)
@@ -63,7 +63,7 @@ def test_damage_with_one_reading_is_always_read(kind: str, schema: bool) -> None
 
 
 @SCHEMA
-def test_bare_inner_quotes_are_nearly_always_read(schema: bool) -> None:
+def test_bare_inner_quotes_are_nearly_always_repaired(schema: bool) -> None:
     run = [one for kind in QUOTES for one in evaluated(kind, schema)]
     wrong = misses(run)
     assert len(wrong) <= len(run) * (1 - LEAST[schema]), f"{len(wrong)} of {len(run)}; the first:\n{wrong[0]}"
@@ -85,19 +85,19 @@ def check_replay(case: DamageCase, reading: Reading) -> None:
 
 @SCHEMA
 @pytest.mark.parametrize("kind", KINDS)
-def test_repairs_tell_every_change(kind: str, schema: bool) -> None:
+def test_repairs_record_every_change(kind: str, schema: bool) -> None:
     for case, reading, _ in evaluated(kind, schema):
         check_replay(case, reading)
 
 
 @given(st.integers(0, 10**9), st.sampled_from(list(KINDS)), st.booleans())
-def test_repairs_tell_every_change_whatever_the_seed(seed: int, kind: str, schema: bool) -> None:
+def test_repairs_record_every_change_for_any_seed(seed: int, kind: str, schema: bool) -> None:
     for case in generate(seed, 1, kind)[0]:
         check_replay(case, read_json(case.text, case.schema if schema else None))
 
 
 @given(st.integers(0, 10**9), st.sampled_from(list(KINDS)), st.data())
-def test_what_is_damaged_twice_is_told_too(seed: int, kind: str, data: st.DataObject) -> None:
+def test_repairs_record_two_damages(seed: int, kind: str, data: st.DataObject) -> None:
     for case in generate(seed, 1, kind)[0]:
         text = case.text
         for _ in range(data.draw(st.integers(1, 3))):
@@ -118,7 +118,7 @@ def test_the_sample_is_large_and_always_the_same() -> None:
 
 
 @given(st.integers(0, 10**9))
-def test_a_document_is_sound_before_it_is_damaged(seed: int) -> None:
+def test_documents_are_sound_before_damage(seed: int) -> None:
     meant, text = document_text(seed)
     assert equal(json.loads(text), meant.value)
     assert any(json.dumps(meant.payload, ensure_ascii=ascii_) in text for ascii_ in (True, False))
@@ -127,7 +127,7 @@ def test_a_document_is_sound_before_it_is_damaged(seed: int) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [(1, True), (1, 1.0), ("1", 1), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ([1], [1, 2]), (None, "")]
 )
-def test_values_that_are_not_the_same(one: Any, other: Any) -> None:
+def test_unequal_values(one: Any, other: Any) -> None:
     assert not equal(one, other)
     assert equal(one, one)
 
@@ -145,7 +145,7 @@ def test_values_that_are_not_the_same(one: Any, other: Any) -> None:
         ("", None, False),
     ],
 )
-def test_what_is_the_beginning_of_a_value(token: Any, whole: Any, expected: bool) -> None:
+def test_value_prefixes(token: Any, whole: Any, expected: bool) -> None:
     assert is_beginning(token, whole) is expected
 
 
@@ -177,6 +177,6 @@ class Pretended:
         ("cut", Pretended([{"a": "c"}], "truncated"), False, True),
     ],
 )
-def test_verdicts(kind: str, reading: Pretended, right: bool, silent: bool) -> None:
+def test_evaluations(kind: str, reading: Pretended, right: bool, silent: bool) -> None:
     evaluation = evaluate(DamageCase(kind, "", [{"a": "bc"}], {}), reading)
     assert (evaluation.right, evaluation.silent) == (right, silent)

@@ -84,11 +84,11 @@ def said(found: Syntax) -> list[str]:
         ),
     ],
 )  # fmt: skip
-def test_what_is_read_of_a_grammar(checkout: Checkout, rules: str, expected: list[str]) -> None:
+def test_rules_and_terminals_of_a_grammar(checkout: Checkout, rules: str, expected: list[str]) -> None:
     assert said(syntax(checkout, rules)) == expected
 
 
-def test_imported_rules_have_no_prefix_and_are_there_once(checkout: Checkout) -> None:
+def test_imported_rules_have_no_prefix_and_appear_once(checkout: Checkout) -> None:
     imports = "%import .shared.text.TEXT\n%import .shared.json.JSON_STRING\n%import .shared.json_call._json_call\n"
     found = syntax(checkout, "start: (TEXT | _json_call | id)*\nid: _ODD JSON_STRING", f'_ODD: "!"\n{imports}')
     lines = said(found)
@@ -103,7 +103,7 @@ def test_imported_rules_have_no_prefix_and_are_there_once(checkout: Checkout) ->
     assert len(set(found.labels.values())) == len(lines)
 
 
-def test_what_an_imported_grammar_says_again_is_not_drawn_again(checkout: Checkout) -> None:
+def test_repeated_imports_are_drawn_once(checkout: Checkout) -> None:
     rules = "start: (_json_call | arguments _ODD)*\narguments: JSON_VALUE"
     imports = '_ODD: "!"\n%import .shared.json.JSON_VALUE\n%import .shared.json_call._json_call\n'
     labels = list(syntax(checkout, rules, imports).labels.values())
@@ -111,7 +111,7 @@ def test_what_an_imported_grammar_says_again_is_not_drawn_again(checkout: Checko
     assert [label for label in labels if "(" in label] == []
 
 
-def test_terminals_are_spelled_as_their_grammars_spell_them(checkout: Checkout) -> None:
+def test_terminals_keep_the_spelling_of_their_grammar(checkout: Checkout) -> None:
     found = syntax(checkout, "start: _OPEN TOOL_NAME _CLOSE TEXT _ODD _COMMA")
     assert [(marker.name, marker.written, marker.read) for marker in found.terminals.values()] == [
         ("_OPEN", "<a>", ('"<a>"',)),
@@ -123,7 +123,7 @@ def test_terminals_are_spelled_as_their_grammars_spell_them(checkout: Checkout) 
     ]
 
 
-def test_what_formats_do_not_use_is_refused(checkout: Checkout) -> None:
+def test_unsupported_lark_syntax_is_rejected(checkout: Checkout) -> None:
     with pytest.raises(GrammarError, match="a diagram cannot show `expr`, which no format needs"):
         syntax(checkout, "start: _OPEN ~ 2 TEXT")
 
@@ -144,7 +144,7 @@ def texts(svg: ElementTree.Element, kind: str) -> list[str]:
     ]
 
 
-def test_boxes_are_drawn_by_what_they_are(checkout: Checkout) -> None:
+def test_boxes_are_styled_by_kind(checkout: Checkout) -> None:
     svg = drawn(checkout, "start: a b\na: _OPEN TOOL_NAME _CLOSE JSON_OBJECT -> tool_call\nb: TEXT _ODD _COMMA")
     assert texts(svg, "rule") == ["a", "b"]
     assert texts(svg, "marker") == ["<a>", "</a>⏎", ",␣"]
@@ -158,7 +158,7 @@ def test_boxes_are_drawn_by_what_they_are(checkout: Checkout) -> None:
     assert heads == ["start", "a→ tool_call", "b"]
 
 
-def test_a_diagram_is_readable_without_being_seen(checkout: Checkout) -> None:
+def test_diagram_is_accessible(checkout: Checkout) -> None:
     svg = drawn(checkout, "start: TEXT _OPEN")
     title, description = svg[0], svg[1]
     assert (title.tag, title.text) == (f"{SVG}title", "A & <B>: the syntax of made")
@@ -166,7 +166,7 @@ def test_a_diagram_is_readable_without_being_seen(checkout: Checkout) -> None:
     assert svg.get("aria-labelledby", "").split() == [title.get("id"), description.get("id")]
 
 
-def test_a_wide_rule_goes_on_in_a_new_line_and_a_long_pattern_is_cut(checkout: Checkout) -> None:
+def test_wide_rules_wrap_and_long_patterns_are_shortened(checkout: Checkout) -> None:
     long = "x" * 60
     found = syntax(checkout, f"start: {'_LONG ' * 4}", f'_LONG: "{long}"')
     svg = ElementTree.fromstring(draw("made", "", found))
@@ -212,7 +212,7 @@ def test_the_command(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureF
         ),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_errors_are_reported(
     checkout: Checkout, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     syntax(checkout, "start: TEXT _OPEN")
@@ -220,7 +220,7 @@ def test_what_cannot_be_done_is_said(
     assert tuple(capsys.readouterr()) == ("", message)
 
 
-def test_a_broken_grammar_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_grammar_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     checkout.grammar("made").write_text("// format: made\n\nstart: nothing\n", "utf-8")
     assert diagram.main(["made"], checkout) == 2
     assert capsys.readouterr().err.startswith("error: ")

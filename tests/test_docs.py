@@ -148,12 +148,12 @@ def test_everything_is_current(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, *capsys.readouterr()) == (0, "", "")
 
 
-def test_a_page_says_all_that_the_grammar_says(checkout: Checkout) -> None:
+def test_page_documents_the_whole_grammar(checkout: Checkout) -> None:
     assert docs.main([], checkout) == 0
     assert (checkout.grammars / "pages" / "tiny" / "README.md").read_text("utf-8") == PAGE
 
 
-def test_what_is_out_of_date_is_told_and_written(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_outdated_files_are_listed_and_written(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     expected = [
         "README.md",
         "grammars/pages/README.md",
@@ -184,7 +184,7 @@ def test_the_table_stands_between_its_comments(checkout: Checkout) -> None:
     assert row.replace("grammars/pages/", "") in (checkout.grammars / "pages" / "README.md").read_text("utf-8")
 
 
-def test_the_pages_of_a_format_that_is_gone_are_removed(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_of_removed_formats_are_deleted(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     docs.main([], checkout)
     checkout.grammar("tiny").unlink()
     own = checkout.grammars / "pages" / "hermes" / "mine.txt"
@@ -201,7 +201,7 @@ def test_the_pages_of_a_format_that_is_gone_are_removed(checkout: Checkout, caps
     assert (left, own.exists()) == (["README.md", "hermes", "text"], True)
 
 
-def test_what_cannot_be_made_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     readme = checkout.root / "README.md"
     readme.write_text("No table here.", "utf-8")
     assert docs.main([], checkout) == 2
@@ -213,7 +213,7 @@ def test_what_cannot_be_made_is_said(checkout: Checkout, capsys: pytest.CaptureF
     assert not (checkout.grammars / "pages").exists()
 
 
-def test_a_grammar_that_cannot_be_used_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_grammar_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkout.grammar("tiny")
     path.write_text(GRAMMAR.replace("// format:", "// form:"), "utf-8")
     assert docs.main([], checkout) == 2
@@ -256,7 +256,7 @@ def test_fences_are_longer_than_those_in_the_text() -> None:
     assert markdown.fence("````\na\n````", "") == "`````\n````\na\n````\n`````"
 
 
-def test_of_many_formats_with_one_marker_some_are_named() -> None:
+def test_shared_marker_names_only_some_formats() -> None:
     shown = pages.links([f"f{number:02}" for number in range(15)])
     assert shown.startswith("[`f00`](../f00/README.md), ")
     assert shown.endswith("[`f11`](../f11/README.md) and 3 others")

@@ -220,18 +220,18 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @in_one_item("case", RIGHT)
-def test_what_is_easily_got_wrong(case: str) -> None:
+def test_easily_confused_envelopes(case: str) -> None:
     text, expected = RIGHT[case]
     assert envelope(text) == expected
 
 
-def test_tool_schemas_give_the_types() -> None:
+def test_types_come_from_the_tool_schemas() -> None:
     tools = [{"name": "set", "parameters": {"properties": {"version": {"type": "string"}}}}]
     text = '<invoke name="set"><parameter name="version">1.10</parameter></invoke>'
     assert envelope(text, tools)["toolCalls"] == [call("set", {"version": "1.10"})]
 
 
-def test_a_call_that_is_cut_is_kept_beside_the_envelope() -> None:
+def test_truncated_call_is_kept_beside_the_envelope() -> None:
     reply = parse('Hi <invoke name="x"><parameter name="a">1</parameter>')
     assert [c.name for c in reply.unfinished] == ["x"]
     assert [(d.code, d.severity) for d in reply.diagnostics] == [("unclosed-call", "error")]
@@ -287,7 +287,7 @@ def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[s
     return wanted, {key: said[key] for key in wanted}
 
 
-def test_what_others_assert_of_envelopes() -> None:
+def test_cases_of_other_projects() -> None:
     checked = 0
     for row in rows():
         wanted, said = asserted(row["expected"], parse(row["input"]).to_envelope())

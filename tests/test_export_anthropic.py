@@ -137,7 +137,7 @@ def test_whole(events: Events) -> None:
     assert uses == [(call.name, json.loads(call.arguments_text)) for call in reply.tool_calls]
 
 
-def test_calls_in_turns_are_open_at_once() -> None:
+def test_interleaved_calls_are_open_at_once() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = [
         said.ToolCallStart(0, "a", "f"),
@@ -159,7 +159,7 @@ def test_text_and_thinking_are_never_open_at_once() -> None:
         assert (before == "content_block_delta") <= (after in ("content_block_delta", "content_block_stop"))
 
 
-def test_what_is_no_json_does_not_break_the_client() -> None:
+def test_invalid_json_does_not_break_the_client() -> None:
     text = '{"a": 1}}} {"b"'
     call = (
         parse('{"name": "f", "arguments": {}}')

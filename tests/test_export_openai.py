@@ -128,7 +128,7 @@ def test_whole(events: Events) -> None:
         assert completion.choices[0].finish_reason in ("length", "content_filter")
 
 
-def test_call_that_was_cut() -> None:
+def test_truncated_call() -> None:
     chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x"))
     completion = accumulated(b"".join(sse(chunks, "openai")))
     assert completion.choices[0].finish_reason == "length"
@@ -139,7 +139,7 @@ def test_call_that_was_cut() -> None:
     assert whole["message"]["outspoken"]["unfinished"][0]["arguments"] == '{"b": ['
 
 
-def test_client_refuses_what_was_cut() -> None:
+def test_client_rejects_truncated_calls() -> None:
     UPSTREAM.body = b"".join(sse(to_openai_chunks(stream([CUT], "hermes")), "openai"))
     with (
         CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found,
@@ -148,7 +148,7 @@ def test_client_refuses_what_was_cut() -> None:
         found.get_final_completion()
 
 
-def test_stream_without_an_end_looks_cut() -> None:
+def test_stream_without_an_end_is_truncated() -> None:
     events = [
         event for event in stream([CUT[:60]], "hermes") if not isinstance(event, said.Done | said.ToolCallUnfinished)
     ]
@@ -156,7 +156,7 @@ def test_stream_without_an_end_looks_cut() -> None:
     assert chunks[-1]["choices"][0]["finish_reason"] == "length"
 
 
-def test_ids_are_stable_and_none_comes_twice() -> None:
+def test_ids_are_stable_and_unique() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = []
     for index, id in enumerate(["a", "a", None]):
@@ -172,7 +172,7 @@ def test_ids_are_stable_and_none_comes_twice() -> None:
     assert list(to_openai_chunks(events, id="x", created=1)) == list(to_openai_chunks(events, id="x", created=1))
 
 
-def test_action_is_a_call_where_it_is_asked_for() -> None:
+def test_actions_can_be_exported_as_calls() -> None:
     text = "Thought: There.\nAction: click(start_box='(5,2)')"
     plain = list(to_openai_chunks(stream([text], "ui_tars_1_0")))
     deltas = [chunk["choices"][0]["delta"] for chunk in plain]
@@ -186,7 +186,7 @@ def test_action_is_a_call_where_it_is_asked_for() -> None:
     assert as_call["finish_reason"] == "tool_calls"
 
 
-def test_error_comes_last() -> None:
+def test_error_is_the_last_event() -> None:
     events: Events = [said.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
     chunks = list(to_openai_chunks(events))
     assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}

@@ -116,7 +116,7 @@ def test_whole(events: Events) -> None:
     assert calls == [(call.name, call.arguments_text) for call in reply.tool_calls]
 
 
-def test_a_refusal_does_not_hide_what_is_unfinished() -> None:
+def test_refusal_does_not_hide_unfinished_calls() -> None:
     call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished[0]
     events: Events = [
         said.ToolCallStart(0, None, "f"),

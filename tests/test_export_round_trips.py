@@ -175,7 +175,7 @@ BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
 
 
 @pytest.mark.parametrize("protocol", WAYS)
-def test_a_call_that_was_never_announced_is_only_in_the_extension(protocol: Protocol) -> None:
+def test_unannounced_call_is_only_in_the_extension(protocol: Protocol) -> None:
     events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
     assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
     assert not any(isinstance(event, ToolCallStart) for event in events)
@@ -187,7 +187,7 @@ def test_a_call_that_was_never_announced_is_only_in_the_extension(protocol: Prot
     assert item in body
 
 
-def test_calls_behind_one_that_was_never_announced_keep_their_numbers() -> None:
+def test_calls_after_an_unannounced_one_keep_their_index() -> None:
     stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
     events: Events = []
     for index, block in enumerate(

@@ -43,7 +43,7 @@ def new_path(format_: str) -> FastPath:
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_a_fast_path_reads_what_the_parser_reads(format_: str) -> None:
+def test_fast_path_agrees_with_the_parser(format_: str) -> None:
     read = 0
     for case in [case for case in CASES if case.format == format_]:
         prefix, tools = case.options.get("prefix"), case.options.get("tools")
@@ -55,7 +55,7 @@ def test_a_fast_path_reads_what_the_parser_reads(format_: str) -> None:
     assert read or "payload" in rules or registry.header(format_).actions  # which only the parser makes
 
 
-def test_the_fast_path_detects_what_the_detector_does() -> None:
+def test_fast_path_agrees_with_the_detector() -> None:
     read = 0
     for case in [case for case in CASES if not case.options.get("prefix")]:
         tools = case.options.get("tools")
@@ -68,7 +68,7 @@ def test_the_fast_path_detects_what_the_detector_does() -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_changed_texts_are_read_alike(format_: str) -> None:
+def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None:
     random = Random(format_)
     own = [case for case in CASES if case.format == format_]
     change = Mutator(random, [case.text for case in own])
@@ -104,7 +104,7 @@ def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
             assert cost(more, how) <= 3 * cost(less, how), unit
 
 
-def test_a_function_is_generated_for_what_is_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_function_is_generated_for_frequent_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MIN_READS", 3)
     made = new_path("hermes")
     found = [made.read(CALL, None, None, 128) for _ in range(8)]
@@ -116,7 +116,7 @@ def test_a_function_is_generated_for_what_is_read_often(monkeypatch: pytest.Monk
     assert made.source == source  # one text is not enough
 
 
-def test_a_function_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_function_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_PARTS", 4)
     made = new_path("hermes")
     assert made.read("Hello.", None, None, 128) == by_parser("Hello.", "hermes").segments
@@ -150,13 +150,13 @@ def test_threads_share_a_fast_path() -> None:
         '<tool_call>\n{"name": "look_up", "arguments": "{}"}\n</tool_call>',
     ],
 )
-def test_what_is_not_sound_is_left_to_the_parser(text: str) -> None:
+def test_damaged_text_is_left_to_the_parser(text: str) -> None:
     tools = [{"name": "look_up", "parameters": {"type": "object"}}]
     assert reader.read(text, "hermes", None, tools, DEFAULT) is None
     assert parse(text, "hermes", tools=tools) == by_parser(text, "hermes", tools)
 
 
-def test_places_are_counted_from_the_response_on_where_its_prompt_opened_something() -> None:
+def test_spans_exclude_the_prompt_prefix() -> None:
     text = "Mosses.</think>\n\nHello."
     found = reader.read(text, "deepseek_r1", None, None, DEFAULT)
     assert found is not None
@@ -173,6 +173,6 @@ def test_places_are_counted_from_the_response_on_where_its_prompt_opened_somethi
         "</think>\n\nHello.",
     ],
 )
-def test_formats_that_take_turns_are_read_as_the_detector_reads_them(text: str) -> None:
+def test_alternating_formats_agree_with_the_detector(text: str) -> None:
     by_detector = by_parser(text, "auto")
     assert detection.read(text, None, DEFAULT) == by_detector

@@ -40,7 +40,7 @@ def test_the_corpus_has_no_other_files() -> None:
 
 
 @in_one_item("format_", FORMATS)
-def test_every_case_says_where_it_comes_from(format_: str) -> None:
+def test_every_case_has_a_source(format_: str) -> None:
     sources = toml.loads((CORPUS / format_ / "sources.toml").read_text("utf-8"))
     assert sorted(sources) == sorted(case.name for case in CASES if case.format == format_)
     assert all(source["origin"] for source in sources.values())

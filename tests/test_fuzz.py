@@ -89,18 +89,18 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
 
 
 @pytest.mark.parametrize("name", ONCE_BROKEN)
-def test_what_was_broken_once(name: str) -> None:
+def test_earlier_findings(name: str) -> None:
     how, text = ONCE_BROKEN[name]
     check(text, how)
 
 
-def test_a_value_that_held_what_nobody_wrote() -> None:
+def test_value_with_invented_content() -> None:
     """A literal is mended as the only item of a list; the list's own bracket was taken for a part of the literal."""
     reply = parse("[a(_=''I,,<thiNk>", "pythonic", finish_reason="length")
     assert [call.arguments for call in reply.tool_calls] == [{"_": "'I"}]
 
 
-def test_a_format_that_was_not_tried() -> None:
+def test_format_that_was_not_tried() -> None:
     """Its opening marker is not spelled as that of another format, but reads what is written there."""
     text = "```json\n[get_weather(city='Paris')]\n```"
     check_detected(text, How("pythonic"))
@@ -137,7 +137,7 @@ def test_the_shortest_text_is_found(text: str, needed: tuple[str, ...], expected
     assert minimise(text, lambda shorter: all(part in shorter for part in needed)) == expected
 
 
-def test_the_shortest_text_is_not_looked_for_for_ever() -> None:
+def test_minimising_is_bounded() -> None:
     asked: list[str] = []
 
     def shows(text: str) -> bool:
@@ -201,7 +201,7 @@ def first_seed() -> int:
 
 
 @pytest.mark.usefixtures("mistaken", "clock")
-def test_what_is_found_is_shown(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_printed(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     seed = first_seed()
     assert main(["text", "--seed", str(seed), "--runs", "1"], checkout) == 1
     out, err = capsys.readouterr()
@@ -212,7 +212,7 @@ def test_what_is_found_is_shown(checkout: Checkout, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.usefixtures("mistaken")
-def test_what_is_found_is_found_again(checkout: Checkout) -> None:
+def test_findings_are_reproducible(checkout: Checkout) -> None:
     seed = first_seed()
     runs: list[list[Finding]] = []
     for _ in range(2):
@@ -223,7 +223,7 @@ def test_what_is_found_is_found_again(checkout: Checkout) -> None:
 
 
 @pytest.mark.usefixtures("mistaken", "clock")
-def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_become_cases(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     seed, before = first_seed(), len(cases(checkout))
     assert main(["text", "--seed", str(seed), "--runs", "1", "--write"], checkout) == 1
     out, _ = capsys.readouterr()
@@ -238,7 +238,7 @@ def test_what_is_found_becomes_a_case(checkout: Checkout, capsys: pytest.Capture
 
 
 @pytest.mark.usefixtures("clock")
-def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_findings_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--runs", "170"], checkout) == 0
     out, err = capsys.readouterr()
     generator = Generator("text")
@@ -249,7 +249,7 @@ def test_that_nothing_is_found_is_told(checkout: Checkout, capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("clock")
-def test_what_was_not_written_is_told(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_coverage_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--runs", "1"], checkout) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("text: ")
@@ -257,12 +257,12 @@ def test_what_was_not_written_is_told(checkout: Checkout, capsys: pytest.Capture
 
 
 @pytest.mark.usefixtures("clock")
-def test_it_ends_after_some_minutes(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_minutes_limit_the_run(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--minutes", "2.5"], checkout) == 0
     assert "texts in 180 s, 0 a second\n" in capsys.readouterr().out
 
 
-def test_it_can_be_stopped(
+def test_run_can_be_interrupted(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Fuzzer.run
@@ -309,7 +309,7 @@ def test_findings_of_one_kind_are_counted(checkout: Checkout) -> None:
 # wrong use
 
 
-def test_a_format_that_is_not_there(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_format(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["txt", "--runs", "1"], checkout) == 2
     assert capsys.readouterr() == (
         "",
@@ -317,7 +317,7 @@ def test_a_format_that_is_not_there(checkout: Checkout, capsys: pytest.CaptureFi
     )
 
 
-def test_a_grammar_that_cannot_be_used(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     checkout.grammar("odd").write_text("// format: odd\n\nstart: (\n", "utf-8")
     assert main(["odd", "--runs", "1"], checkout) == 2
     assert "odd.lark" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def look_ahead(pattern: str) -> int:
 
 
 @every_format
-def test_every_step_and_every_spelling_is_taken(format_: str) -> None:
+def test_every_step_and_spelling_is_generated(format_: str) -> None:
     """Every terminal of the parse table, in every state; every marker as it is written and in every way it is read.
 
     Where an opener looks ahead, every terminal in one state at least. Not those that no look-ahead admits.
@@ -245,7 +245,7 @@ def ended(config: Any) -> set[str]:
     return {kind for step in steps for op, kind in (*step.before, *step.after) if op == "end"}
 
 
-def test_a_grammar_whose_responses_never_read_as_meant(tmp_path: Path) -> None:
+def test_grammar_whose_responses_are_never_read_as_intended(tmp_path: Path) -> None:
     """A marker that no text can have: nothing is made that needs it, and nothing is raised."""
     checkout = Checkout(tmp_path)
     checkout.grammars.mkdir()
@@ -311,7 +311,7 @@ def test_a_marker_behind_an_action_may_look_ahead_past_itself(tmp_path: Path) ->
 # the second reader
 
 
-def test_the_strict_grammar_accepts_nearly_all_that_is_sound() -> None:
+def test_strict_grammar_accepts_nearly_all_sound_responses() -> None:
     """That both readers say the same of what it accepts is asked of the whole corpus by `check_meaning`."""
     accepted = 0
     for case in CASES:
@@ -358,7 +358,7 @@ MEANINGS: dict[str, tuple[str, str, Meaning]] = {
 
 
 @pytest.mark.parametrize("name", MEANINGS)
-def test_what_the_second_reader_reads(name: str) -> None:
+def test_reference_reader_results(name: str) -> None:
     format_, text, meaning = MEANINGS[name]
     assert read(registry.automaton(format_), text) == meaning
     assert content_of(parse(text, format_)) == meaning
@@ -374,7 +374,7 @@ def test_what_the_second_reader_reads(name: str) -> None:
         ("ui_tars", "Action: scroll(direction='off')"),
     ],
 )
-def test_what_the_second_reader_has_no_opinion_of(format_: str, text: str) -> None:
+def test_texts_that_the_reference_reader_skips(format_: str, text: str) -> None:
     assert read(registry.automaton(format_), text) is None
 
 
@@ -403,7 +403,7 @@ def test_samples_match_the_pattern(pattern: str) -> None:
 
 
 @in_one_item("format_", FORMATS)
-def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
+def test_sampled_markers_are_read_back(format_: str) -> None:
     """Without their look-arounds, which depend on what stands round them."""
     sampler = RegexSampler(Random(format_))
     for terminal in registry.automaton(format_).tables.terminals.values():
@@ -415,7 +415,7 @@ def test_markers_are_sampled_as_they_are_read(format_: str) -> None:
 # values
 
 
-def test_values_survive_how_they_are_written() -> None:
+def test_written_values_read_back() -> None:
     random = Random(0)
     for _ in range(300):
         value = values.value(random, ("</a>",))
@@ -424,7 +424,7 @@ def test_values_survive_how_they_are_written() -> None:
         assert to_json(json.loads(to_json(literal))) == to_json(value)
 
 
-def test_what_is_nearly_a_marker_is_none() -> None:
+def test_broken_markers_are_not_markers() -> None:
     random = Random(0)
     found = {values.broken(random, "</a>") for _ in range(40)}
     assert "</a>" not in found
@@ -432,7 +432,7 @@ def test_what_is_nearly_a_marker_is_none() -> None:
     assert values.broken(random, "<>") == "<>"
 
 
-def test_steps_and_spellings_say_what_they_are() -> None:
+def test_steps_and_spellings_have_a_readable_repr() -> None:
     generator = Generator("hermes")
     assert Spelling("_shared__tagged_json_call__CALL_OPEN", None) in generator.spellings
     assert all(isinstance(step, Step) for step in generator.map.steps)

@@ -34,7 +34,7 @@ def test_check_finds_nothing_wrong(name: str) -> None:
     assert "\n".join([diagnostic.frame() for diagnostic in wrong]) == ""
 
 
-def test_check_finds_nothing_wrong_with_what_is_shared() -> None:
+def test_check_finds_nothing_wrong_in_shared_files() -> None:
     assert "\n".join([diagnostic.frame() for diagnostic in check_shared(HOUSE)]) == ""
 
 
@@ -46,7 +46,7 @@ def strings(tree: ast.AST) -> Iterator[ast.Constant]:
 
 
 @in_one_item("path", SOURCES)
-def test_no_format_is_named_in_python(path: Path) -> None:
+def test_python_code_names_no_format(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
     for node in strings(tree):
         assert node.value not in set(NAMES) - WORDS, f"{path.name}:{node.lineno}"

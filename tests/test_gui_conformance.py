@@ -368,7 +368,7 @@ def outcome(row: dict[str, Any]) -> tuple[Any, Any]:
     return ASSERTED.get(row["format"], of_text)(row, reply)
 
 
-def test_every_format_is_read_or_named() -> None:
+def test_every_format_is_compared_or_listed() -> None:
     found = {row["format"] for name in ("vectors.jsonl", "malformed_wild.jsonl") for row in rows(name)}
     known = {*READ, *WAITING, *ELSEWHERE, "coordinates", "coordinates_box"}
     assert found <= known, found - known
@@ -391,7 +391,7 @@ def test_vectors() -> None:
     assert checked >= 190 or not DATA.exists()
 
 
-def test_the_differences_are_differences() -> None:
+def test_known_differences_still_differ() -> None:
     by_id = {row["id"]: row for row in rows("vectors.jsonl")}
     for name, (_, why) in DIFFERENCES.items():
         assert why
@@ -463,7 +463,7 @@ def wild(row: dict[str, Any]) -> tuple[Any, Any]:
     return proposed, have
 
 
-def test_malformed_in_the_wild() -> None:
+def test_malformed_real_responses() -> None:
     checked, wrong = 0, list[Any]()
     for row in rows("malformed_wild.jsonl"):
         if row["format"] in READ:

@@ -17,7 +17,7 @@ def test_formats_are_listed_by_name() -> None:
     assert len(FORMATS) >= 14
 
 
-def test_a_format_says_what_its_grammar_says() -> None:
+def test_format_info_equals_the_header() -> None:
     assert FORMATS["hy_v4"] == FormatInfo(
         name="hy_v4",
         title="Hunyuan 4 argument pairs",
@@ -40,7 +40,7 @@ def test_the_example_of_a_format_is_detected(name: str) -> None:
     assert parse(example).format in {*kin(name), None}
 
 
-def test_candidates_say_what_speaks_for_them() -> None:
+def test_candidates_give_their_evidence() -> None:
     assert detect(HERMES) == [
         Candidate(format="hermes", status="ok", covered=0.881, calls=("get_weather",), known=True),
         Candidate(format="json", status="ok", covered=0.607, calls=("get_weather",), known=True),
@@ -73,7 +73,7 @@ def test_a_damaged_text_has_candidates() -> None:
 
 
 @pytest.mark.parametrize(("tool", "known"), [("get_weather", True), ("get_time", False)])
-def test_candidates_know_the_tools(tool: str, known: bool) -> None:
+def test_candidates_use_the_tools(tool: str, known: bool) -> None:
     assert {c.known for c in detect(HERMES, tools=[{**WEATHER, "name": tool}])} == {known}
 
 

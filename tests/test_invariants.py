@@ -62,7 +62,7 @@ def how(case: Case, format_: str | None = None) -> How:
 
 
 @every_case
-def test_everything_that_always_holds(case: Case) -> None:
+def test_invariants_of_a_case(case: Case) -> None:
     check(case.text, how(case))
 
 
@@ -71,7 +71,7 @@ ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
 
 
 @by_format([CASES[number] for number in ASKED_AGAIN])
-def test_everything_that_always_holds_where_the_format_is_not_named(case: Case) -> None:
+def test_invariants_of_a_case_with_detection(case: Case) -> None:
     check(case.text, how(case, "auto"))
 
 
@@ -88,7 +88,7 @@ def test_every_split_in_two(case: Case) -> None:
 
 
 @every_case
-def test_pieces_where_the_format_is_not_named(case: Case) -> None:
+def test_pieces_with_detection(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
     check_reply(whole)
     check_nothing_lost(whole)
@@ -96,7 +96,7 @@ def test_pieces_where_the_format_is_not_named(case: Case) -> None:
         assert how(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 
 
-def test_stream_is_a_parser_that_is_fed_and_closed() -> None:
+def test_stream_equals_feed_and_close() -> None:
     for case in CASES[::20]:
         chunks = pieces(case.text, 5)
         assert list(stream(chunks, case.format, **case.options)) == how(case).stream(chunks)[0]
@@ -320,21 +320,21 @@ BROKEN_REPLIES = {
 
 
 @pytest.mark.parametrize("name", BROKEN_REPLIES)
-def test_a_broken_reply_is_noticed(name: str) -> None:
+def test_checks_detect_a_broken_reply(name: str) -> None:
     reply, message = BROKEN_REPLIES[name]
     with pytest.raises(Violation) as caught:
         check_reply(reply)
     assert str(caught.value) == message
 
 
-def test_what_is_lost_is_noticed() -> None:
+def test_checks_detect_lost_text() -> None:
     reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
     check_nothing_lost(reply)
     with pytest.raises(Violation, match=r"^lost: 'city' at offset 40$"):
         check_nothing_lost(of(reply))
 
 
-def test_a_reply_that_does_not_survive_json_is_noticed() -> None:
+def test_checks_detect_a_reply_that_json_changes() -> None:
     check_written(SOUND)
     with pytest.raises(Violation, match=r"^json: the reply reads back as another one$"):
         check_written(of(SOUND, F.model_copy(update={"arguments": {"a": (1, 2)}})))
@@ -366,28 +366,28 @@ BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN_EVENTS)
-def test_broken_events_are_noticed(name: str) -> None:
+def test_checks_detect_broken_events(name: str) -> None:
     events, message = BROKEN_EVENTS[name]
     with pytest.raises(Violation) as caught:
         check_events(events)
     assert str(caught.value) == message
 
 
-def test_another_reading_in_pieces_is_noticed() -> None:
+def test_checks_detect_a_different_result_in_pieces() -> None:
     with pytest.raises(Violation) as caught:
         check_chunks("Hi.", How("text"), parse("Ho.", "text"), Random(0))
     read, whole = "[('text', 'Hi.')]", "[('text', 'Ho.')]"
     assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
 
 
-def test_repairs_that_do_not_mend_are_noticed() -> None:
+def test_checks_detect_ineffective_repairs() -> None:
     check_replay(MENDED.raw, How("hermes"), MENDED)
     wrong = MENDED.repairs[0].model_copy(update={"after": "}"})
     with pytest.raises(Violation, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
         check_replay(MENDED.raw, How("hermes"), changed(MENDED, repairs=[wrong]))
 
 
-def test_an_exception_is_broken_too() -> None:
+def test_checks_detect_an_exception() -> None:
     def ask(text: str, how: How) -> None:
         raise KeyError(text)
 
@@ -396,7 +396,7 @@ def test_an_exception_is_broken_too() -> None:
     assert violation_of("x", How(), check) is None
 
 
-def test_cost_that_grows_faster_than_the_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_detect_superlinear_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(text: str, *arguments: object, **options: object) -> Reply:
         for size in range(len(text) ** 2 // 1000):
             abs(size)

@@ -37,7 +37,7 @@ def test_damaged_texts() -> None:
     assert not DATA.exists() or len(readings) >= 118
 
 
-def test_nothing_is_changed_without_a_record() -> None:
+def test_every_change_is_recorded() -> None:
     for row in rows():
         reading = read_json(row["input"])
         plain = (
@@ -48,7 +48,7 @@ def test_nothing_is_changed_without_a_record() -> None:
         assert reading.repairs or list(reading.values) == plain, row["id"]
 
 
-def test_a_cap_gives_the_same_value_or_none() -> None:
+def test_repair_limit_gives_the_same_value_or_none() -> None:
     for row in rows():
         full = read_json(row["input"])
         for repair_limit in ("none", "notation", "structure", "strings"):

@@ -62,7 +62,7 @@ def test_sound_json_is_untouched(value: Any, indent: int | None, ascii_: bool, r
 
 
 @given(CONTAINERS, st.data())
-def test_a_prefix_is_a_beginning(value: Any, data: st.DataObject) -> None:
+def test_truncated_json_gives_a_prefix_of_the_value(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(1, len(text) - 1))]
     reading = read_json(cut)

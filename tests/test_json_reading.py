@@ -54,7 +54,7 @@ def test_json_in_other_text(text: str, values: list[Any]) -> None:
     assert reading.status in ("ok", "repaired")
 
 
-def test_text_around_is_noted() -> None:
+def test_surrounding_text_is_reported() -> None:
     reading = read_json('Here: {"a": 1} Bye.')
     assert (reading.status, reading.rung, reading.repairs) == ("ok", "exact", ())
     assert [(note.code, note.severity, reading.raw[slice(*note.span)]) for note in reading.diagnostics] == [
@@ -84,7 +84,7 @@ def test_repeated_keys() -> None:
     assert [note.code for note in reading.diagnostics] == ["repeated-key"]
 
 
-def test_places() -> None:
+def test_spans_and_positions() -> None:
     reading = read_json('{\n  "a": {"b": [1 2]},\n}')
     comma, trailing = reading.repairs
     assert (comma.code, comma.line, comma.column, comma.path) == ("missing-comma", 2, 16, ("a", "b", 0))
@@ -92,7 +92,7 @@ def test_places() -> None:
     assert str(reading.diagnostics[0]) == "text:2:16 missing-comma: a comma is missing"
 
 
-def test_one_diagnostic_for_many_alike() -> None:
+def test_repeated_diagnostics_are_merged() -> None:
     reading = read_json('{"a": "' + "x\n" * 50 + '"}')
     assert len(reading.repairs) == 50
     assert [note.notes for note in reading.diagnostics] == [("49 more of this kind in the same value",)]
@@ -107,7 +107,7 @@ def test_where_reading_failed() -> None:
     assert note.message == "expected sound JSON, found `,`"
 
 
-def test_half_characters_are_replaced() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     for text in ('{"a": "x\\ud83d"}', '{"a": "x\ud83d"}', '{"\ud83d": "x",}'):
         reading = read_json(text)
         assert repr(reading.value).encode()
@@ -163,7 +163,7 @@ def test_partial_values() -> None:
     assert differ == []
 
 
-def test_the_error_by_which_pydantic_tells_truncation() -> None:
+def test_pydantic_reports_truncation() -> None:
     for text in ('{"a": [1, "b', '{"a"', '["x\\', "[", "[tru"):
         with pytest.raises(ValueError, match=r"^EOF while parsing"):
             from_json(text)

@@ -189,7 +189,7 @@ def test_every_code_has_a_message() -> None:
     assert [row[0] for row in MESSAGES] == [*CODES, *NOTES]
 
 
-def test_the_end_that_a_format_proves() -> None:
+def test_end_proven_by_the_format() -> None:
     text = '<c>{"a": {"b": "x"</c>'
     (mended,) = repair_region(text, 3, len(text) - 4, closed=True, repair_limit="structure")
     assert (mended.value, mended.complete, mended.level) == ({"a": {"b": "x"}}, True, "structure")
@@ -209,7 +209,7 @@ def test_several_values_of_a_region() -> None:
         ]
 
 
-def test_what_belongs_to_no_value_of_a_region() -> None:
+def test_text_outside_the_values_of_a_region() -> None:
     text = 'json\n{"a": 1} ok'
     (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit="structure")
     assert (mended.start, mended.end, mended.text) == (0, len(text), '{"a": 1}')
@@ -241,7 +241,7 @@ TOGETHER: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize("text", EARLY)
-def test_a_value_never_ends_early_in_silence(text: str) -> None:
+def test_early_end_of_a_value_is_reported(text: str) -> None:
     reading = read_json(text)
     assert reading.ambiguous or reading.status == "invalid"
 
@@ -253,7 +253,7 @@ def test_damages_of_the_structure_together(text: str, value: Any) -> None:
     assert read_json(text).value == value
 
 
-def test_an_exhausted_effort_reads_only_sound_json() -> None:
+def test_exhausted_work_limit_reads_only_sound_json() -> None:
     budget = RepairBudget(0, 0)
     assert repair_region('{"a": 1,}', 0, 9, closed=True, repair_limit="heuristic", budget=budget) == []
     assert [m.value for m in repair_region('{"a": 1}', 0, 8, closed=True, repair_limit="heuristic", budget=budget)] == [
@@ -271,13 +271,13 @@ def test_two_readings() -> None:
     assert reading.value == {"a": {"b": {"c": 1}}, "d": 2}
 
 
-def test_names_of_the_schema_tell_strings_apart() -> None:
+def test_schema_names_separate_strings() -> None:
     text = '{"note": "use "a", "b": or "c"", "kind": "x"}'
     schema = {"type": "object", "properties": {"note": {"type": "string"}, "kind": {"type": "string"}}}
     assert read_json(text, schema).value == {"note": 'use "a", "b": or "c"', "kind": "x"}
 
 
-def test_the_edge_of_what_json_repair_is_believed() -> None:
+def test_limit_of_trust_in_json_repair() -> None:
     from outspoken.json.heuristic import read_heuristically
 
     assert read_heuristically("{" + '"a": 1, ' * 3000, None, 128, RepairBudget.of(100)) is None

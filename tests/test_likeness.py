@@ -71,7 +71,7 @@ def test_objects_that_are_calls(text: str, kinds: list[str]) -> None:
     assert [slot.kind for slot in slots] == kinds
 
 
-def test_formats_tell_how_they_write(known: dict[str, Notation]) -> None:
+def test_notation_of_a_format(known: dict[str, Notation]) -> None:
     assert len(known) >= TOLD
 
 
@@ -90,7 +90,7 @@ def test_a_notation() -> None:
     }
 
 
-def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, Notation], sandbox: Checkout) -> None:
+def test_notation_survives_its_grammar(known: dict[str, Notation], sandbox: Checkout) -> None:
     """What a format's renderer writes is enough to make a grammar that writes and reads the same.
 
     White space aside: some formats leave a blank line before the first of several calls, or indent the arguments.
@@ -106,7 +106,7 @@ def test_every_notation_gives_a_grammar_that_writes_the_same(known: dict[str, No
             assert "".join(render(calls, "made").split()) == "".join(text.split()), name
 
 
-def test_a_format_is_most_like_itself(known: dict[str, Notation]) -> None:
+def test_format_is_nearest_to_itself(known: dict[str, Notation]) -> None:
     """Where the markup round the parts of a call tells all; another format may write the same markup."""
     unchanged: list[str] = []
     for name, told in known.items():
@@ -135,18 +135,18 @@ def test_a_format_is_most_like_itself(known: dict[str, Notation]) -> None:
         ("plain", "glm_4_5", []),
     ],
 )
-def test_located(text: str, format_: str, calls: list[int], known: dict[str, Notation]) -> None:
+def test_located_calls(text: str, format_: str, calls: list[int], known: dict[str, Notation]) -> None:
     assert [len(sample.calls) for sample in locate_calls(text, known[format_])] == calls
 
 
 @pytest.mark.parametrize(
     "text", ["", "no call", "<b>bold</b> {1}", "<" * 500, "[" * 500, '<a>{"name": ' * 50, '{"f": ' * 500]
 )
-def test_no_likeness(text: str, known: dict[str, Notation]) -> None:
+def test_texts_without_a_matching_format(text: str, known: dict[str, Notation]) -> None:
     assert matching_formats([text], known) == []
 
 
-def test_contradiction(known: dict[str, Notation]) -> None:
+def test_contradictory_samples(known: dict[str, Notation]) -> None:
     texts = ['<a>{"name": "f", "arguments": {}}</a>', '<b>{"name": "f", "arguments": {}}</b>']
     with pytest.raises(UnclearError) as caught:
         match_format(texts, "hermes", known["hermes"])

@@ -106,7 +106,7 @@ def test_a_limit_inside_a_call_cuts_it(format_: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [3, 4])
-def test_a_stream_is_full_between_two_pieces(limit: int) -> None:
+def test_stream_reaches_the_limit_between_two_pieces(limit: int) -> None:
     parser = StreamParser("hermes", settings=Settings(max_chars=limit))
     parser.feed("First"[:limit])
     with pytest.raises(LimitError) as caught:
@@ -115,7 +115,7 @@ def test_a_stream_is_full_between_two_pieces(limit: int) -> None:
     assert parser.reply is caught.value.reply
 
 
-def test_what_was_left_of_the_bytes_is_over_the_limit() -> None:
+def test_buffered_bytes_count_for_the_limit() -> None:
     parser = StreamParser("hermes", settings=Settings(max_chars=3))
     assert parser.feed(b"abc\xe2") == [TextDelta("abc")]
     with pytest.raises(LimitError) as caught:
@@ -149,14 +149,14 @@ def test_a_value_that_nests_too_deeply_is_not_read(format_: str) -> None:
     assert events[-1] == Done(reply)
 
 
-def test_what_may_be_held_back_is_nothing_to_a_format_that_is_named() -> None:
+def test_hold_limit_does_not_affect_a_named_format() -> None:
     for size in (1, 3, 30):
         chunks = [CALL[at : at + size] for at in range(0, len(CALL), size)]
         assert list(stream(chunks, "hermes", settings=Settings(max_hold=1)))[-1] == Done(parse(CALL, "hermes"))
 
 
 @pytest.mark.parametrize("hold", [1, 12, 40])
-def test_a_stream_that_may_hold_back_little_loses_nothing(hold: int) -> None:
+def test_low_hold_limit_loses_nothing(hold: int) -> None:
     """The format may be mistaken then; the text is kept."""
     text = f"One. {CALL} Two."
     parser = StreamParser(settings=Settings(max_hold=hold))
@@ -168,7 +168,7 @@ def test_a_stream_that_may_hold_back_little_loses_nothing(hold: int) -> None:
     assert parser.reply.text.endswith("Two.")
 
 
-def test_a_format_that_is_settled_is_held_to_no_limit() -> None:
+def test_detected_format_has_no_hold_limit() -> None:
     text = CALL.replace("a.txt", "a" * 500)
     for size in (1, 10, 200):
         chunks = [text[at : at + size] for at in range(0, len(text), size)]
@@ -207,7 +207,7 @@ def test_the_first_error_of_a_stream_is_raised_when_it_ends(format_: str) -> Non
 
 
 @either_format
-def test_what_is_no_error_is_not_raised(format_: str) -> None:
+def test_warnings_and_notes_are_not_raised(format_: str) -> None:
     text = f"Hm.\n{CALL}"
     assert parse(text, format_, on_error="raise") == parse(text, format_)
     assert list(stream(text, format_, on_error="raise"))[-1] == Done(parse(text, format_))
@@ -219,7 +219,7 @@ def test_a_warning_is_not_raised() -> None:
     assert reply.status == "truncated"
 
 
-def test_on_error_is_one_of_two() -> None:
+def test_on_error_has_two_values() -> None:
     wrong: Any = "ignore"
     message = '`on_error` is \'ignore\'; expected "keep" or "raise"'
     for read in (lambda: parse("x", on_error=wrong), lambda: StreamParser(on_error=wrong)):
@@ -231,7 +231,7 @@ def test_on_error_is_one_of_two() -> None:
 # wrong use
 
 
-def test_a_closed_stream_takes_no_more() -> None:
+def test_closed_stream_rejects_input() -> None:
     parser = StreamParser("hermes")
     assert parser.feed("Hi.") == [TextDelta("Hi.")]
     assert parser.reply is None
@@ -268,7 +268,7 @@ def test_a_format_has_many_spellings(name: str) -> None:
     assert StreamParser(name).close() == [Done(parse("", "qwen3_coder"))]
 
 
-def test_every_exception_of_ours_is_also_a_common_one() -> None:
+def test_exceptions_derive_from_builtin_ones() -> None:
     for ours, common in {
         LimitError: ValueError,
         ResponseError: ValueError,
@@ -317,7 +317,7 @@ def test_bytes_are_read_as_their_text(name: str, format_: str) -> None:
     whole.model_dump_json().encode()
 
 
-def test_a_character_is_told_when_it_is_whole() -> None:
+def test_split_character_is_sent_when_complete() -> None:
     parser = StreamParser("text")
     first, second, third = "é".encode(), "€".encode(), "😀".encode()
     assert parser.feed(first[:1]) == []
@@ -364,7 +364,7 @@ def test_lone_surrogates_in_a_prefix_are_replaced() -> None:
 
 
 @pytest.mark.parametrize("format_", ["text", "auto"])
-def test_a_prefix_is_no_part_of_the_spans(format_: str) -> None:
+def test_spans_exclude_the_prefix(format_: str) -> None:
     text = "Two of them.\n</think>\n\nHello!"
     reply = parse(text, format_, prefix="<think>\n")
     assert reply.raw == text
@@ -402,7 +402,7 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
 
 
 @either_format
-def test_the_place_of_an_error_is_counted_without_the_prefix(format_: str) -> None:
+def test_error_position_excludes_the_prefix(format_: str) -> None:
     reply = parse('{"name": "save", "arguments": {"path":', format_, prefix="Hm.\n<tool_call>\n")
     (diagnostic,) = reply.diagnostics
     assert (diagnostic.line, diagnostic.column, diagnostic.span) == (1, 1, (0, 38))
@@ -431,5 +431,5 @@ def test_a_prefix_may_be_the_first_character_of_the_opening_marker() -> None:
 
 
 @either_format
-def test_a_call_of_the_prefix_is_none_of_the_response(format_: str) -> None:
+def test_call_in_the_prefix_is_not_in_the_reply(format_: str) -> None:
     assert parse("Hi.", format_, prefix=f"{CALL}\n").segments == [Text(text="Hi.", span=(0, 3))]

@@ -313,7 +313,9 @@ def test_bytes_are_kept(checkout: Checkout, tmp_path: Path, capsys: pytest.Captu
     assert (checkout.corpus / "crlf" / "ok" / "a.txt").read_bytes() == text.encode()
 
 
-def test_the_end_of_a_turn_is_no_markup(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_end_of_turn_token_is_not_markup(
+    checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = FAMILIES["json_in_tags"][1] + "<|im_end|>"
     assert run(checkout, capsys, "ended", "--from", *responses(tmp_path, {"a": text}))[0] == 0
     rules = checkout.grammar("ended").read_text("utf-8").partition("\n\n")[2]
@@ -323,7 +325,7 @@ def test_the_end_of_a_turn_is_no_markup(checkout: Checkout, tmp_path: Path, caps
 # with a format that is named
 
 
-def test_like(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_responses_like_a_format(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = responses(tmp_path, {"one": FAMILIES["name_then_json"][1]})
     code, out, _ = run(checkout, capsys, "calls", "--like", "deepseek_v3_1", "--from", *files)
     assert code == 0
@@ -340,7 +342,7 @@ UNLIKE = {
 
 
 @pytest.mark.parametrize(("like", "message"), UNLIKE.items())
-def test_unlike(
+def test_responses_unlike_any_format(
     like: str, message: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = responses(tmp_path, {"one": FAMILIES["name_then_json"][1]})
@@ -382,7 +384,7 @@ def test_blank(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
 # what is refused, and what is there already
 
 
-def test_known(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_responses_that_a_format_reads(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
     files = responses(tmp_path, {"a": text, "b": text + "\n" + text, "c": "No call."})
     assert run(checkout, capsys, "known", "--from", *files) == (
@@ -648,7 +650,7 @@ def test_arguments_as_text(checkout: Checkout, tmp_path: Path, capsys: pytest.Ca
     sound(checkout, "as_text")
 
 
-def test_an_opened_thought(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reasoning_opened_by_the_prompt(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     thought, calls, _ = TEMPLATES["json_in_tags"]
     path = Path(template(thought, calls, tmp_path))
     path.write_text(path.read_text("utf-8").replace("'<|turn|>assistant\\n' }}", "'<|turn|>assistant\\n<mull>\\n' }}"))
@@ -672,9 +674,7 @@ def test_a_known_template(checkout: Checkout, tmp_path: Path, capsys: pytest.Cap
     sound(checkout, "known")
 
 
-def test_what_cannot_be_read_is_left_out(
-    checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_turns_are_left_out(checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The template writes lists and booleans as Python does, where bare text is JSON or nothing."""
     calls = filled(
         EACH,
@@ -705,7 +705,7 @@ NOT_UNDERSTOOD = {
 
 
 @pytest.mark.parametrize(("calls", "message"), NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
-def test_a_template_that_is_not_understood(
+def test_unsupported_template(
     calls: str, message: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = template("''", calls, tmp_path)

@@ -41,7 +41,7 @@ def codes(reply: Reply) -> list[str]:
 # the page
 
 
-def test_an_element_gets_what_the_page_says_of_it() -> None:
+def test_elements_get_their_attributes_from_the_page() -> None:
     (click,) = skyvern({"action_type": "CLICK", "id": "AAF"}).actions
     assert click.type == "click"
     assert click.element is not None
@@ -59,7 +59,7 @@ def test_an_id_of_zero_is_an_id() -> None:
     assert click.element.id == "0"  # type: ignore[union-attr]
 
 
-def test_an_element_that_is_not_there_is_a_warning() -> None:
+def test_unknown_element_is_a_warning() -> None:
     reply = skyvern({"action_type": "CLICK", "id": "ZZZ"})
     assert [a.type for a in reply.actions] == ["click"]
     assert [(d.code, d.severity) for d in reply.diagnostics] == [("unknown-element", "warning")]
@@ -93,26 +93,26 @@ def test_a_page_is_not_changed() -> None:
         ("7", "select_option", []),
     ],
 )
-def test_an_option_of_what_is_no_select(id: str, type: str, code: list[str]) -> None:
+def test_select_option_on_an_element_that_is_not_a_select(id: str, type: str, code: list[str]) -> None:
     reply = skyvern({"action_type": "SELECT_OPTION", "id": id, "option": {"label": "Outer"}, "reasoning": "so"})
     (action,) = reply.actions
     assert (action.type, action.name, action.reasoning) == (type, "SELECT_OPTION", "so")
     assert codes(reply) == code
 
 
-def test_a_box_that_was_to_be_selected_is_ticked() -> None:
+def test_select_option_on_a_checkbox_ticks_it() -> None:
     (action,) = skyvern({"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}).actions
     assert action.type == "set_checked"
     assert action.checked is True
 
 
-def test_text_for_a_select_is_its_option() -> None:
+def test_text_typed_into_a_select_selects_the_option() -> None:
     (action,) = skyvern({"action_type": "INPUT_TEXT", "id": "AAA", "text": "Outer"}).actions
     assert action.type == "select_option"
     assert action.label == "Outer"
 
 
-def test_a_file_for_what_takes_none_is_a_click_that_asks_for_one() -> None:
+def test_upload_to_a_non_file_input_becomes_a_click() -> None:
     reply = skyvern(
         {"action_type": "UPLOAD_FILE", "id": "AAE", "file_url": "https://example.org/map"},
         {"action_type": "UPLOAD_FILE", "id": "AAF", "file_url": "https://example.org/map"},
@@ -124,7 +124,7 @@ def test_a_file_for_what_takes_none_is_a_click_that_asks_for_one() -> None:
     assert str(reply.diagnostics[-1]).endswith("invalid-action: `UPLOAD_FILE` needs `file_url`")
 
 
-def test_without_a_page_nothing_is_said_of_elements() -> None:
+def test_elements_are_not_checked_without_a_page() -> None:
     reply = parse_actions([{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"index": 1}}], "skyvern")
     assert [a.type for a in reply.actions] == ["select_option"]
     assert reply.diagnostics == []
@@ -133,7 +133,7 @@ def test_without_a_page_nothing_is_said_of_elements() -> None:
 # what was not said
 
 
-def test_defaults_are_taken_and_said() -> None:
+def test_defaults_are_used_and_reported() -> None:
     reply = skyvern({"action_type": "WAIT"}, {"action_type": "KEYPRESS", "key": "Enter", "repeat": 0})
     assert [getattr(a, "seconds", None) for a in reply.actions] == [20, None]
     assert reply.actions[1].repeat == 1  # type: ignore[union-attr]
@@ -162,7 +162,7 @@ def test_order_counts_all_entries() -> None:
     assert codes(reply) == ["invalid-action"] * 5
 
 
-def test_what_breaks_off_is_marked() -> None:
+def test_truncated_actions_are_marked() -> None:
     text = '{"actions": [{"action_type": "GO_BACK"}, {"action_type": "INPUT_TEXT", "id": "AAD", "text": "two mo'
     reply = parse_actions(text, "skyvern", PAGE)
     assert [a.type for a in reply.actions] == ["go_back"]
@@ -184,7 +184,7 @@ def test_what_breaks_off_is_marked() -> None:
         '[{"action_type":"WAIT"},{"action_type":"CLICK","option":{"label":"y"}',
     ],
 )
-def test_cut_json_keeps_what_is_complete(cut: str) -> None:
+def test_truncated_json_keeps_complete_actions(cut: str) -> None:
     reply = parse(cut, "skyvern")
     assert [a.name for a in reply.actions] == ["WAIT"]
     assert [(a.name, a.status) for a in reply.unfinished_actions] == [("CLICK", "truncated")]
@@ -298,7 +298,7 @@ def test_wrong_use() -> None:
         ("HTTPS://8.8.8.8/a?b#c", "HTTPS://8.8.8.8/a?b#c"),
     ],
 )
-def test_addresses(url: str, read: str) -> None:
+def test_urls(url: str, read: str) -> None:
     action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
     assert action.type == "navigate"
     assert action.url == read
@@ -314,7 +314,7 @@ def test_addresses(url: str, read: str) -> None:
         "http://[", "http://db.internal",
     ],
 )  # fmt: skip
-def test_addresses_that_are_refused(url: str) -> None:
+def test_rejected_urls(url: str) -> None:
     action = parse_action({"action_type": "GOTO_URL", "url": url}, "skyvern")
     assert (action.type, action.status) == ("unknown", "invalid")
 
@@ -331,21 +331,21 @@ def test_actions_are_written_and_read_again(case: Case) -> None:
         assert effect_of(read) == effect_of(action), text
 
 
-def test_thoughts_are_written_where_the_format_has_them() -> None:
+def test_reasoning_is_written_if_the_format_has_it() -> None:
     reply = parse('{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}', "browser_use")
     assert reply.reasoning == 'One "field".'
     written = render(reply, "browser_use")
     assert written == '{"thinking": "One \\"field\\".", "action": [{"wait": {"seconds": 2}}]}'
 
 
-def test_what_all_actions_have_never_spoils_one() -> None:
+def test_invalid_common_fields_do_not_invalidate_an_action() -> None:
     (action,) = parse_actions(
         [{"action_type": "WAIT", "confidence_float": "high", "reasoning": "It loads."}], "skyvern"
     ).actions
     assert (action.confidence, action.reasoning, action.extra["confidence_float"]) == (None, "It loads.", "high")
 
 
-def test_a_drag_goes_on_from_its_start() -> None:
+def test_drag_path_begins_at_its_start() -> None:
     drag = {"action_type": "DRAG", "start_x": 1, "start_y": 2, "path": [{"x": 3, "y": 4}, [5, 6]]}
     action = parse_action(drag, "skyvern")
     assert action.type == "drag"

@@ -234,14 +234,14 @@ def test_the_message_has_all_its_keys() -> None:
     assert message == {"message": "Hi", "tips": [], "custom_payload": {"type": "card", "data": MOSS}}
 
 
-def test_what_is_cut_off_is_partly_there_and_never_among_the_payloads() -> None:
+def test_truncated_payload_is_partial_and_not_in_payloads() -> None:
     reply = read(REGISTRY, 'Hi CARD: {"a": 1, "b": [2, 3')
     (one,) = reply.unfinished_payloads
     assert (one.status, one.data, one.span) == ("truncated", {"a": 1, "b": [2]}, (3, 28))
     assert reply.payloads == []
 
 
-def test_what_ended_where_it_should_only_lacks_its_closer() -> None:
+def test_missing_closer_after_a_natural_stop_is_repaired() -> None:
     reply = REGISTRY.parse('Hi CARD: {"a": 1', finish_reason="stop")
     assert (reply.payloads[0].data, reply.payloads[0].status, reply.text) == ({"a": 1}, "repaired", "Hi")
     parser = REGISTRY.parser()
@@ -256,13 +256,13 @@ def test_extra_payloads_are_collected() -> None:
     assert [one.data for one in reply.payloads] == [MOSS]
 
 
-def test_the_one_that_was_registered_first_stands_where_that_is_asked_for() -> None:
+def test_first_registered_type_wins_if_requested() -> None:
     reply = REGISTRY.parse(BOTH, "decks", options=Options(precedence="registration"))
     assert [(one.type, one.data) for one in reply.payloads] == [("card", MOSS)]
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["extra-payload"]
 
 
-def test_nothing_is_repaired_where_that_is_not_wanted() -> None:
+def test_repair_none_repairs_nothing() -> None:
     text = 'Hi CARD: {"a": 1,} bye\nTIPS: ["a"]'
     reply = read(REGISTRY, text, repair="none")
     assert (reply.text, [one.type for one in reply.payloads]) == ('Hi CARD: {"a": 1,} bye', ["tips"])
@@ -274,7 +274,7 @@ def test_a_prompt_that_opened_the_reasoning() -> None:
     assert (reply.reasoning, reply.text, [one.data for one in reply.payloads]) == (f"CARD: {P}", "Hi", [FERN])
 
 
-def test_what_is_too_deep_or_too_long_is_text() -> None:
+def test_too_deep_or_too_long_payload_is_text() -> None:
     deep = f"Hi\nTIPS: {'[' * 40}{']' * 40} bye"
     reply = read(REGISTRY, deep, settings=Settings(max_depth=32))
     assert (reply.text, reply.payloads, [one.code for one in reply.diagnostics]) == (deep, [], ["broken-payload"])
@@ -319,7 +319,7 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
         ("hermes", '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>', ""),
     ],
 )
-def test_the_message_of_any_format_keeps_its_words_apart(format: str, text: str, message: str) -> None:
+def test_message_of_any_format_separates_words(format: str, text: str, message: str) -> None:
     from outspoken import parse
 
     assert parse(text, format).to_message()["message"] == message

@@ -20,7 +20,7 @@ from tools.shared.grammar_source import Source
     [["A.B", "A-B", "A"], ["Vorschläge", "提案"], ["X", "XX", "XXX"], ["note", "NOTE", "Note"], ["M" * 64]],
     ids=["signs", "letters", "beginnings", "cases", "long"],
 )
-def test_markers_of_all_kinds_are_told_apart(markers: list[str]) -> None:
+def test_markers_of_all_kinds_are_distinguished(markers: list[str]) -> None:
     types = [PayloadType(f"kind_{number}", marker, beside=True) for number, marker in enumerate(markers)]
     registry = PayloadRegistry(types)
     for number, marker in enumerate(markers):
@@ -37,7 +37,7 @@ def test_markers_of_all_kinds_are_told_apart(markers: list[str]) -> None:
             assert reply.text == ""
 
 
-def test_no_marker_is_left_as_the_grammar_has_it() -> None:
+def test_placeholder_markers_are_replaced() -> None:
     types = [PayloadType("plain", "PLAIN", wrapping="plain"), PayloadType("card", "CARD")]
     text = grammar_text(markers_of(types))
     assert '"MARKER"' not in text
@@ -45,7 +45,7 @@ def test_no_marker_is_left_as_the_grammar_has_it() -> None:
     assert text.count("(?:CARD)") == 2
 
 
-def test_every_alternative_of_the_grammar_is_read_by_some_state() -> None:
+def test_every_alternative_is_reachable() -> None:
     automaton = automaton_of(markers_of([PayloadType("card", "CARD")]), lenient=False)
     steps = [
         step
@@ -65,7 +65,7 @@ def test_every_alternative_of_the_grammar_is_read_by_some_state() -> None:
         ("_Y /b)/", "`_X` is no regular expression"),
     ],
 )
-def test_the_pieces_of_a_terminal_are_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
+def test_terminal_pieces_form_one_expression(terminal: str, message: str, tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.grammars.mkdir()
     path = checkout.grammar("made")

@@ -23,7 +23,7 @@ def test_instructions(page: str, snapshot: SnapshotAssertion) -> None:
     assert TABLES.instructions(page) == snapshot
 
 
-def test_the_examples_are_read_as_what_they_show() -> None:
+def test_examples_parse_to_what_they_show() -> None:
     for page in TABLES.pages:
         text = TABLES.instructions(page)
         for type_ in TABLES.page(page).types:
@@ -33,7 +33,7 @@ def test_the_examples_are_read_as_what_they_show() -> None:
             assert (reply.diagnostics, reply.text) == ([], "")
 
 
-def test_every_field_of_the_models_is_told() -> None:
+def test_instructions_name_every_field() -> None:
     text = TABLES.instructions("table_view")
     for type_ in TYPES:
         assert type_.adapter is not None
@@ -42,7 +42,7 @@ def test_every_field_of_the_models_is_told() -> None:
             assert f"`{key}`" in text
 
 
-def test_only_what_is_on_the_page_is_told() -> None:
+def test_instructions_name_only_payloads_of_the_page() -> None:
     assert "DATA_PROPOSAL" not in TABLES.instructions("tables_list")
     assert "open_filters" not in TABLES.instructions("tables_list")
     assert "DATA_PROPOSAL" in TABLES.instructions("table_view")
@@ -86,6 +86,6 @@ def test_the_manifest(snapshot: SnapshotAssertion) -> None:
     ],
 )
 @pytest.mark.parametrize("validation", ["off", "warn"])
-def test_whatever_was_written_is_summed_up(text: str, validation: Validation) -> None:
+def test_summary_of_any_text(text: str, validation: Validation) -> None:
     reply = TABLES.parse(text, options=Options(validation=validation))
     assert TABLES.manifest([reply]).startswith(f"- answer 1, `{reply.payloads[0].type}`")

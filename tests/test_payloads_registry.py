@@ -37,7 +37,7 @@ FERRY = PayloadType("ferry", "FERRY:", Ferry)
 
 
 @pytest.mark.parametrize("marker", ["FERRY", "FERRY:", " FERRY : "])
-def test_a_marker_is_spelled_with_its_colon_or_without(marker: str) -> None:
+def test_marker_with_or_without_colon(marker: str) -> None:
     assert PayloadType("ferry", marker).marker == "FERRY"
     reply = PayloadRegistry([PayloadType("ferry", marker)]).parse('FERRY: {"a": 1}')
     assert [one.data for one in reply.payloads] == [{"a": 1}]
@@ -74,12 +74,12 @@ def test_a_marker_is_spelled_with_its_colon_or_without(marker: str) -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused(make: Callable[[], Any], message: str) -> None:
+def test_invalid_payload_types_are_rejected(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_one_marker_may_mean_two_payloads_on_two_pages() -> None:
+def test_marker_can_differ_by_page() -> None:
     types = [
         PayloadType("ship", "OFFER", kind="object", pages=("sea",)),
         PayloadType("trains", "OFFER", kind="array", pages=("land",)),
@@ -89,7 +89,7 @@ def test_one_marker_may_mean_two_payloads_on_two_pages() -> None:
     assert [(one.type, one.data) for one in registry.parse("OFFER: [1]", "land").payloads] == [("trains", [1])]
 
 
-def test_a_marker_counts_on_its_pages_only() -> None:
+def test_marker_applies_only_on_its_pages() -> None:
     tables = tables_registry()
     text = 'DATA_PROPOSAL: {"operations": [{"action": "delete", "row_id": 4}]}'
     for page, there in (("tables_list", False), ("table_edit", False), ("table_view", True)):
@@ -101,7 +101,7 @@ def test_a_marker_counts_on_its_pages_only() -> None:
     ]
 
 
-def test_client_actions_are_those_of_the_page_and_those_of_all() -> None:
+def test_client_actions_of_the_page_and_of_all_pages() -> None:
     tables = tables_registry({"table_view": {"open_filters": ""}})
     assert list(tables.page("table_view").actions) == ["close_chat", "open_filters"]
     assert list(tables.page("table_edit").actions) == ["close_chat"]
@@ -110,7 +110,7 @@ def test_client_actions_are_those_of_the_page_and_those_of_all() -> None:
     assert [len(tables.parse(text, page).payloads[0].data) for page in ("table_view", "table_edit")] == [1, 0]
 
 
-def test_a_type_that_is_added_counts_for_what_begins_afterwards() -> None:
+def test_added_type_applies_to_later_parses() -> None:
     registry = PayloadRegistry()
     begun = registry.parser()
     begun.feed("FERRY: ")
@@ -152,7 +152,7 @@ class Point(SimpleNamespace):
         return self.found
 
 
-def test_packages_bring_payloads_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_add_payloads(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [PayloadType("bus", "BUS"), PayloadType("tram", "TRAM")]
     asked: list[str] = []
 
@@ -166,13 +166,13 @@ def test_packages_bring_payloads_along(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (asked, made.types) == (["outspoken.payloads"], (FERRY, *others))
 
 
-def test_an_entry_point_that_is_no_payload_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point(name="odd", found=["FERRY"])])  # type: ignore[misc]
     with pytest.raises(ValueError, match=r"the entry point `odd` of `outspoken.payloads` provides 'FERRY'"):
         PayloadRegistry().load()
 
 
-def test_a_stream_that_is_closed_takes_nothing() -> None:
+def test_closed_stream_rejects_input() -> None:
     parser = PayloadRegistry([FERRY]).parser()
     assert parser.feed(b"H\xc3") == [] or parser.reply is None
     last = parser.close()
@@ -215,7 +215,7 @@ def test_a_text_over_the_limit() -> None:
     assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
 
 
-def test_an_error_is_raised_where_that_is_asked_for() -> None:
+def test_on_error_raise() -> None:
     made = PayloadRegistry([FERRY], options=Options(validation="strict"))
     with pytest.raises(ResponseError) as caught:
         made.parse('FERRY: {"harbour": "Ystad"}', on_error="raise")

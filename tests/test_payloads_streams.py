@@ -47,7 +47,7 @@ def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, pag
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
-def test_any_text_with_all_that_may_be_stripped(parts: list[str], extra: Any) -> None:
+def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None:
     options = Options(strip_broken=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop")
     text = "".join(parts)
     check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, "home", options=options), options=options)
@@ -56,14 +56,14 @@ def test_any_text_with_all_that_may_be_stripped(parts: list[str], extra: Any) ->
 @given(
     st.lists(st.sampled_from(["moss", "a fern", "**two** stones", "x = [1]", "See:", "`code`", "- a leaf"]), max_size=9)
 )
-def test_of_sound_payloads_nothing_is_left_and_of_the_rest_all(words: list[str]) -> None:
+def test_sound_payloads_leave_no_text_and_others_all_of_it(words: list[str]) -> None:
     payloads = ['\nCARD: {"a": [1, {"b": "}"}]}\n', "\n\n**TIPS:**\n```json\n[1]\n```\n", "\n- TIPS: []\n\n"]
     text = "".join([f"{word}{payloads[number % 3]}" for number, word in enumerate(words)])
     assert REGISTRY.parse(text).text.split() == " ".join(words).split()
 
 
 @given(st.text(" \n\tab", max_size=30), st.integers(0, 30))
-def test_a_message_with_nothing_taken_out_is_the_text(text: str, at: int) -> None:
+def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     message = MessageBuilder()
     assert message.text(text[:at]) + message.text(text[at:]) == text.strip()
 
@@ -81,7 +81,7 @@ def test_a_message_with_nothing_taken_out_is_the_text(text: str, at: int) -> Non
         'x = {"a": [1, 2, {"b": "c"}]}; y = [[], {}]',
     ],
 )
-def test_text_is_sent_as_soon_as_it_can_be_no_marker(text: str) -> None:
+def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
     parser, sent = REGISTRY.parser(), 0
     for number, char in enumerate(text, 1):
         sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
@@ -92,14 +92,14 @@ def test_text_is_sent_as_soon_as_it_can_be_no_marker(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["- ", "> > # 1. ", "**", "CARD: \n", "- **CARD**   :", "- __CARD", "CARD: ```js\n "])
-def test_of_what_could_go_on_for_ever_little_is_held(unit: str) -> None:
+def test_open_ended_text_is_barely_buffered(unit: str) -> None:
     parser, sent = REGISTRY.parser(), 0
     for number, char in enumerate(unit * 100, 1):
         sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
         assert number - sent <= 32
 
 
-def test_a_payload_comes_with_its_last_bracket_and_the_text_goes_on_at_once() -> None:
+def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
     parser = REGISTRY.parser()
     assert parser.feed('Hi CARD: {"a": 1') == [TextDelta("Hi")]
     (parsed,) = parser.feed("}")
@@ -107,14 +107,14 @@ def test_a_payload_comes_with_its_last_bracket_and_the_text_goes_on_at_once() ->
     assert parser.feed(" and") == [TextDelta(" and")]
 
 
-def test_a_broken_payload_is_text_with_its_last_bracket() -> None:
+def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
     parser = REGISTRY.parser()
     parser.feed("Hi CARD: {bad, {worse}")
     said = parser.feed("} and")
     assert "".join([event.text for event in said if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
 
 
-def test_a_broken_payload_is_held_no_longer_than_is_allowed() -> None:
+def test_broken_payload_respects_the_buffer_limit() -> None:
     settings = Settings(max_hold=60)
     text = 'Hi CARD: {"a": "no quote}\n' + "and more text " * 10 + 'TIPS: ["a"]'
     whole = REGISTRY.parse(text, settings=settings)
@@ -137,7 +137,7 @@ def test_no_marker_and_no_json_is_ever_sent() -> None:
     assert not any(set(piece) & set("CARD{}[]*`-") for piece in sent)
 
 
-def test_suggestions_wait_for_the_end_where_a_payload_may_drop_them() -> None:
+def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
     options = Options(suggestions_with_proposal="drop")
     parser = REGISTRY.parser(options=options)
     assert parser.feed('TIPS: ["a"] Hi') == [TextDelta("Hi")]
@@ -174,7 +174,7 @@ def test_the_first_preview_comes_with_the_opening_bracket() -> None:
     assert parser.feed('"a": 1') == []
 
 
-def test_previews_are_only_of_what_may_stand() -> None:
+def test_previews_show_only_valid_values() -> None:
     long = '{"title": "a long title of moss and fern"}'
     assert previews(f"CARD_DECK: {long}", "home") == []
     assert previews(f"CARD_DECK: {long}", "decks") != []

@@ -31,7 +31,7 @@ def judged(
 
 
 @pytest.mark.parametrize("validation", ["off", "warn", "strict"])
-def test_a_sound_proposal_is_taken_as_it_is(validation: str) -> None:
+def test_sound_proposal_is_unchanged(validation: str) -> None:
     assert judged("SCHEMA_PROPOSAL:", CREATE, validation) == (CREATE, [])
     assert judged("DATA_PROPOSAL:", DATA_PROPOSAL.example, validation) == (DATA_PROPOSAL.example, [])
 
@@ -73,13 +73,13 @@ WRONG_SCHEMA: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("data", "message"), WRONG_SCHEMA, ids=range(len(WRONG_SCHEMA)))
-def test_what_is_wrong_with_a_schema(data: dict[str, Any], message: str) -> None:
+def test_invalid_schemas(data: dict[str, Any], message: str) -> None:
     assert judged("SCHEMA_PROPOSAL:", data) == (data, [f"invalid-payload: {message}"])
     assert judged("SCHEMA_PROPOSAL:", data, "strict") == (None, [f"invalid-payload: {message}"])
     assert judged("SCHEMA_PROPOSAL:", data, "off") == (data, [])
 
 
-def test_all_rules_that_are_broken_are_said() -> None:
+def test_every_broken_rule_is_reported() -> None:
     _, said = judged("SCHEMA_PROPOSAL:", {"mode": "create", "operations": [{"action": "remove", "column_id": "c"}]})
     assert said == [
         "invalid-payload: a new table takes only `add` operations, not `remove`",
@@ -113,12 +113,12 @@ ODD: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("marker", "data", "message"), ODD, ids=range(len(ODD)))
 @pytest.mark.parametrize("validation", ["warn", "strict"])
-def test_what_is_odd_is_said_and_taken(marker: str, data: Any, message: str, validation: str) -> None:
+def test_odd_values_are_accepted_and_reported(marker: str, data: Any, message: str, validation: str) -> None:
     assert judged(marker, data, validation) == (data, [f"odd-payload: {message}"])
     assert judged(marker, data, "off") == (data, [])
 
 
-def test_how_a_column_is_filtered_by_goes_with_what_it_becomes() -> None:
+def test_filter_type_follows_the_new_column_type() -> None:
     tab = {"filterDisplay": "tab"}
     for changes, is_sound in (
         (tab, True),
@@ -131,11 +131,11 @@ def test_how_a_column_is_filtered_by_goes_with_what_it_becomes() -> None:
 
 
 @pytest.mark.parametrize("operation", [{"action": "reorder", "column_id": "c"}, {"action": "remove", "column_id": "c"}])
-def test_what_may_be_left_out_may_be_left_out(operation: dict[str, Any]) -> None:
+def test_optional_fields_can_be_omitted(operation: dict[str, Any]) -> None:
     assert judged("SCHEMA_PROPOSAL:", update(operation), "strict") == (update(operation), [])
 
 
-def test_numbers_are_read_as_such_and_that_is_said() -> None:
+def test_numeric_strings_are_converted_and_reported() -> None:
     rows = [{"action": "delete", "row_id": one} for one in ("5", 6.0, 7)]
     data, said = judged("DATA_PROPOSAL:", {"operations": rows, "mood": "good"}, "strict")
     assert data == {"operations": [{"action": "delete", "row_id": one} for one in (5, 6, 7)], "mood": "good"}
@@ -147,13 +147,13 @@ def test_numbers_are_read_as_such_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize("row_id", [True, "five", 5.5, None])
-def test_what_is_no_number_is_none(row_id: object) -> None:
+def test_other_strings_are_not_numbers(row_id: object) -> None:
     data, said = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
     assert data is None
     assert [one.partition(":")[0] for one in said] == ["invalid-payload"]
 
 
-def test_items_that_cannot_be_used_are_left_out() -> None:
+def test_unusable_items_are_dropped() -> None:
     good = {"label": "Close the chat", "action": "close_chat", "handler": "client", "icon": "x"}
     bad = [{**good, "action": "fly"}, {**good, "handler": "server"}, {"action": "close_chat", "handler": "client"}, "x"]
     assert judged("SUGGESTED_ACTIONS:", [bad[0], good, *bad[1:]]) == (
@@ -170,11 +170,11 @@ def test_items_that_cannot_be_used_are_left_out() -> None:
     assert judged("SUGGESTED_ACTIONS:", [good, bad[0]], "off") == ([good, bad[0]], [])
 
 
-def test_empty_suggestions_are_not_none() -> None:
+def test_empty_suggestions_are_a_list() -> None:
     assert judged("SUGGESTED_VALUES:", [], "strict") == ([], [])
 
 
-def test_what_strict_refuses_is_text_unless_it_is_stripped() -> None:
+def test_strictly_rejected_payload_is_text_unless_stripped() -> None:
     text = 'Hi\nDATA_PROPOSAL: {"operations": []}'
     strict = TABLES.parse(text, options=Options(validation="strict"))
     assert (strict.text, strict.status, strict.payloads) == (text, "invalid", [])
@@ -183,7 +183,7 @@ def test_what_strict_refuses_is_text_unless_it_is_stripped() -> None:
     assert strict.diagnostics[0].severity == "error"
 
 
-def test_a_proposal_that_strict_refuses_leaves_its_place_to_the_next() -> None:
+def test_strictly_rejected_proposal_makes_way_for_the_next() -> None:
     sound = {"operations": [{"action": "delete", "row_id": 1}]}
     text = f'DATA_PROPOSAL: {{"operations": []}}\nDATA_PROPOSAL: {json.dumps(sound)}'
     reply = TABLES.parse(text, options=Options(validation="strict"))
@@ -216,7 +216,7 @@ class Photo(BaseModel):
     url: str
 
 
-def test_keys_and_spellings_that_a_model_does_not_keep_stay() -> None:
+def test_unknown_keys_and_spellings_are_kept() -> None:
     registry = PayloadRegistry([PayloadType("crossing", "CROSSING", Crossing)])
     data = {"day": "2026-05-01", "from": "Ystad", "seats": [1]}
     assert judged("CROSSING:", data, "strict", registry) == (data, [])
@@ -231,7 +231,7 @@ def test_a_model_may_be_any_type() -> None:
     assert (one.data, one.value) == (good, [Note(kind="note", text="a"), Photo(kind="photo", url="b")])
 
 
-def test_a_parser_makes_the_data_or_says_that_it_is_broken() -> None:
+def test_custom_parser_returns_data_or_rejects_it() -> None:
     def celsius(data: dict[str, Any]) -> dict[str, Any]:
         if "f" not in data:
             raise ValueError("there are no degrees")
@@ -242,7 +242,7 @@ def test_a_parser_makes_the_data_or_says_that_it_is_broken() -> None:
     assert judged("HEAT:", {"k": 50}, "off", registry) == (None, ["invalid-payload: there are no degrees"])
 
 
-def test_a_check_is_told_the_page() -> None:
+def test_checks_receive_the_page() -> None:
     def check(value: list[int], page: Page) -> Iterable[str]:
         yield f"{value} on {page.name}"
 
@@ -270,14 +270,14 @@ def test_a_payload_is_checked_once() -> None:
         ('CARD: {"a": "\\"a\\": 1", "b": 2} {"b": 1, "b": 2}', []),
     ],
 )
-def test_keys_that_stand_twice_are_said(text: str, keys: list[str]) -> None:
+def test_duplicate_keys_are_reported(text: str, keys: list[str]) -> None:
     reply = PayloadRegistry([PayloadType("card", "CARD")]).parse(text)
     assert [one.code for one in reply.diagnostics] == ["repeated-key"] * len(keys)
     assert [one.message.split("`")[1] for one in reply.diagnostics] == keys
     assert reply.payloads[0].data["a"] in (1, 4, '"a": 1')
 
 
-def test_repairs_know_the_fields_of_the_model() -> None:
+def test_repairs_use_the_fields_of_the_model() -> None:
     text = 'NOTE: {"text": "he said "yes", "no": "1", "kind": "note"}'
     for model, found in ((Note, {"text": 'he said "yes", "no": "1', "kind": "note"}), (None, None)):
         reply = PayloadRegistry([PayloadType("note", "NOTE", model)]).parse(text)
@@ -290,7 +290,7 @@ def test_repairs_know_the_fields_of_the_model() -> None:
     assert PayloadRegistry(types[:1]).parse(text.replace("NOTES", "notes")).status == "repaired"
 
 
-def test_a_parser_of_ones_own_hides_what_is_written() -> None:
+def test_custom_parser_hides_the_raw_data() -> None:
     assert PayloadType("note", "NOTE", Note, parser=dict).schema is None
 
 

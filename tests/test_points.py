@@ -34,7 +34,7 @@ def test_to_pixels_and_back(space: Any, screen: Screen, x: float, y: float) -> N
 
 @pytest.mark.parametrize("space", PLACED)
 @given(screen=SCREENS, x=NUMBERS, y=NUMBERS, wide=NUMBERS, high=NUMBERS)
-def test_a_box_goes_along(space: Any, screen: Screen, x: float, y: float, wide: float, high: float) -> None:
+def test_boxes_are_converted_too(space: Any, screen: Screen, x: float, y: float, wide: float, high: float) -> None:
     point = Point.of([x, y, wide, high], "px")
     there = point.from_pixels(space, screen)
     assert point.box is not None
@@ -85,7 +85,7 @@ def test_smart_resize_keeps_to_its_limits() -> None:
 
 
 @pytest.mark.parametrize("size", [(6000, 29), (29, 6000), (0, 10), (10, -1)])
-def test_what_smart_resize_refuses(size: tuple[int, int]) -> None:
+def test_smart_resize_rejects_sizes(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="an image of"):
         smart_resize(*size)
 
@@ -144,7 +144,7 @@ VALUES: list[tuple[Any, tuple[float, ...] | None]] = [
 
 
 @in_one_item("value, numbers", VALUES)
-def test_what_is_a_point(value: Any, numbers: tuple[float, ...] | None) -> None:
+def test_values_that_are_points(value: Any, numbers: tuple[float, ...] | None) -> None:
     if numbers is None:
         with pytest.raises(FieldError, match="needs a point or a box in `at`: 2 or 4 numbers"):
             read_point(value, "px", "at")
@@ -152,7 +152,7 @@ def test_what_is_a_point(value: Any, numbers: tuple[float, ...] | None) -> None:
         assert read_point(value, "px", "at").numbers() == numbers
 
 
-def test_the_caller_says_what_the_numbers_count() -> None:
+def test_caller_chooses_the_coordinate_space() -> None:
     text = "Action: click(start_box='(500,250,700,350)')"
     (own,) = parse(text, "ui_tars").actions
     (said,) = parse(text, "ui_tars", coordinates="rel1000").actions
@@ -166,7 +166,7 @@ def test_the_caller_says_what_the_numbers_count() -> None:
     assert placed.point == Point(x=1152, y=324, box=Box(960, 270, 1344, 378))
 
 
-def test_what_is_beyond_the_screen_stays_unless_it_is_clamped() -> None:
+def test_points_outside_the_screen_stay_unless_clamped() -> None:
     text = "Action: click(start_box='(-5,1200)')"
     for clamp, place in ((False, (-5, 1200)), (True, (0, 1000))):
         reply = parse(text, "ui_tars_1_0", settings=Settings(clamp=clamp))

@@ -108,7 +108,7 @@ WAYS = {
 
 
 @in_one_item("name", WAYS)
-def test_a_response_goes_its_way(name: str) -> None:
+def test_outcome_and_route_of_a_response(name: str) -> None:
     case = WAYS[name]
     found = processed(case.text, expect=case.expect)
     said = " ".join(dict.fromkeys(d.code for d in found.problems))
@@ -119,7 +119,7 @@ def test_a_response_goes_its_way(name: str) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("recovery", [False, True])
-def test_what_is_said_of_every_case_agrees_with_itself(recovery: bool, strict: bool) -> None:
+def test_results_of_the_corpus_are_consistent(recovery: bool, strict: bool) -> None:
     processor = ResponseProcessor(
         ParserConfig(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
     )
@@ -134,7 +134,7 @@ def test_what_is_said_of_every_case_agrees_with_itself(recovery: bool, strict: b
     assert min(processor.stats.counts().values()) > 0 or strict
 
 
-def test_a_sound_case_is_a_success_if_there_is_more_in_it_than_thoughts() -> None:
+def test_sound_case_with_more_than_reasoning_is_a_success() -> None:
     processor = ResponseProcessor(QUIET)
     sound = [case for case in CASES if case.kind == "ok"][::4]
     for case in sound:
@@ -147,7 +147,7 @@ def test_a_sound_case_is_a_success_if_there_is_more_in_it_than_thoughts() -> Non
 # the settings of the seed
 
 
-def test_the_settings_are_those_of_the_seed() -> None:
+def test_default_settings() -> None:
     seed = {
         "max_retry_attempts": 3,
         "enable_recovery_strategies": True,
@@ -159,7 +159,7 @@ def test_the_settings_are_those_of_the_seed() -> None:
     assert config == ParserConfig()
 
 
-def test_without_recovery_nothing_is_repaired_and_no_other_way_is_tried() -> None:
+def test_disabled_recovery_repairs_nothing_and_tries_no_fallback() -> None:
     assert processed(COMMA).tool_calls[0].arguments == {"book": "Emma", "days": 14}
     off = processed(COMMA, enable_recovery_strategies=False)
     assert (off.outcome, off.tool_calls, off.reply.repairs) == ("failed", [], [])
@@ -168,7 +168,7 @@ def test_without_recovery_nothing_is_repaired_and_no_other_way_is_tried() -> Non
     assert processed('```\n{"a": 1,}\n```', expect="json", enable_recovery_strategies=False).outcome == "failed"
 
 
-def test_another_format_than_was_asked_for_is_found_and_said() -> None:
+def test_other_format_is_detected_and_reported() -> None:
     found = processed(SOUND, "glm", expect="tool_calls")
     assert (found.format, found.reply.format, found.outcome) == ("glm_4_5", "hermes", "recovered")
     assert [str(d) for d in found.problems] == [
@@ -185,7 +185,7 @@ def test_strict_validation_makes_failures_of_warnings() -> None:
     assert processed(SOUND, strict_validation=True).outcome == "success"
 
 
-def test_a_failure_is_logged_unless_it_should_not_be(caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_logged_unless_disabled(caplog: pytest.LogCaptureFixture) -> None:
     secret = CUT.replace("Emma", "s3cret " * 200)
     with caplog.at_level(logging.INFO):
         ResponseProcessor(QUIET).process(secret)
@@ -213,7 +213,7 @@ def test_a_line_of_the_log_is_short_and_shows_no_control_characters(caplog: pyte
     assert message.isprintable()
 
 
-def test_the_null_action_takes_the_place_of_an_action_that_is_invalid() -> None:
+def test_null_action_replaces_an_invalid_action() -> None:
     text = f"{CLICK}\n{FLY}\nAction: wait()"
     on, off = processed(text), processed(text, fallback_to_null_action=False)
     assert [action.name for action in on.actions] == ["click", "fly", "wait"]
@@ -225,7 +225,7 @@ def test_the_null_action_takes_the_place_of_an_action_that_is_invalid() -> None:
     assert (on.outcome, off.outcome) == ("recovered", "recovered")
 
 
-def test_the_null_action_is_all_that_there_is_to_do_after_a_failure() -> None:
+def test_failure_gives_only_the_null_action() -> None:
     (null,) = processed(PROSE, expect="actions").actions
     assert isinstance(null, NoOp)
     assert null.reason == "the response contains no usable action"
@@ -243,7 +243,7 @@ def test_the_null_action_is_all_that_there_is_to_do_after_a_failure() -> None:
         ({"expect": "calls"}, "`ParserConfig.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
     ],
 )
-def test_settings_that_are_none_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_invalid_settings_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="expected") as error:
         ParserConfig(**wrong)
     assert str(error.value).startswith(message)
@@ -268,7 +268,7 @@ class Model:
         return self(request)
 
 
-def test_the_model_is_asked_again_until_its_response_is_of_use() -> None:
+def test_retries_until_the_response_is_usable() -> None:
     model, processor = Model(FLY, SOUND, PROSE), ResponseProcessor(QUIET)
     found = processor.process(CUT, retry=model)
     assert (found.outcome, found.route, found.attempts) == ("success", "primary", 3)
@@ -288,14 +288,14 @@ def test_the_model_is_asked_again_until_its_response_is_of_use() -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 1, 3])
-def test_the_model_is_asked_no_more_often_than_it_may(limit: int) -> None:
+def test_retries_respect_the_limit(limit: int) -> None:
     model = Model(*[CUT] * 9)
     found = ResponseProcessor(ParserConfig(max_retry_attempts=limit, log_failed_parses=False)).process(CUT, retry=model)
     assert (len(model.asked), found.attempts, found.route, len(found.earlier)) == (limit, limit + 1, "manual", limit)
     assert found.needs_manual
 
 
-def test_who_asks_himself_says_which_attempt_it_is() -> None:
+def test_manual_retries_pass_the_attempt_number() -> None:
     processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False))
     assert processor.process(CUT).route == "retry"
     assert processor.process(CUT, attempt=2).route == "manual"
@@ -303,7 +303,7 @@ def test_who_asks_himself_says_which_attempt_it_is() -> None:
         processor.process(CUT, attempt=0)
 
 
-def test_a_retry_may_give_up_or_give_its_finish_reason() -> None:
+def test_retry_can_give_up_or_return_a_finish_reason() -> None:
     processor = ResponseProcessor(QUIET)
     found = processor.process(CUT, retry=Model(None))
     assert (found.route, found.attempts, found.earlier) == ("manual", 1, ())
@@ -312,7 +312,7 @@ def test_a_retry_may_give_up_or_give_its_finish_reason() -> None:
     assert processor.process(PROSE + CUT, retry=Model((open_ended, "stop"))).outcome == "recovered"
 
 
-def test_what_is_filtered_is_not_asked_for_again() -> None:
+def test_filtered_response_is_not_retried() -> None:
     model = Model(SOUND)
     found = ResponseProcessor(QUIET).process("", finish_reason="content-filter", retry=model)
     assert (found.route, model.asked) == ("manual", [])
@@ -333,7 +333,7 @@ def test_an_asynchronous_retry_is_awaited() -> None:
     assert asyncio.run(ResponseProcessor(QUIET).aprocess(CUT)) == ResponseProcessor(QUIET).process(CUT)
 
 
-def test_what_the_model_is_told_is_short() -> None:
+def test_retry_prompt_is_short() -> None:
     def check(reply: Reply, context: Any) -> list[Diagnostic]:
         return [Diagnostic(code="odd", message="x " * 500, span=(0, 0), severity="warning")] * 7
 
@@ -345,7 +345,7 @@ def test_what_the_model_is_told_is_short() -> None:
     assert lines[6] == "- and 2 more"
 
 
-def test_errors_are_told_first() -> None:
+def test_retry_prompt_lists_errors_first() -> None:
     message = processed(COMMA + CUT, strict_validation=True).retry_message()
     assert message.splitlines()[1:3] == [
         "- line 3, column 13: the call of `lend` never ends",
@@ -356,7 +356,7 @@ def test_errors_are_told_first() -> None:
 # what is checked
 
 
-def test_arguments_are_held_against_the_schema() -> None:
+def test_arguments_are_validated_against_the_schema() -> None:
     text = SOUND.replace(', "days": 14', "").replace('"Emma"', "7")
     found = processed(text, tools=[TOOL])
     assert [str(d) for d in found.problems] == [
@@ -368,12 +368,12 @@ def test_arguments_are_held_against_the_schema() -> None:
     assert processed(SOUND, tools=[TOOL]).problems == ()
 
 
-def test_a_mistake_is_said_once() -> None:
+def test_problem_is_reported_once() -> None:
     text = '<invoke name="lend"><parameter name="book">Emma</parameter><parameter name="days">soon</parameter></invoke>'
     assert [d.code for d in processed(text, tools=[TOOL]).problems] == ["mistyped-argument"]
 
 
-def test_checks_are_told_the_context() -> None:
+def test_checks_receive_the_context() -> None:
     def known(reply: Reply, context: Any) -> list[Diagnostic]:
         return [
             Diagnostic(code="unknown-book", message=f"there is no book `{call.arguments['book']}`", span=call.span)
@@ -397,7 +397,7 @@ def test_wrong_use_raises() -> None:
 # what is kept
 
 
-def test_a_response_that_comes_again_is_taken_from_the_cache() -> None:
+def test_repeated_response_comes_from_the_cache() -> None:
     cache = ResponseCache()
     processor = ResponseProcessor(QUIET, cache=cache, tools=[TOOL])
     first = processor.process(SOUND)
@@ -412,7 +412,7 @@ def test_a_response_that_comes_again_is_taken_from_the_cache() -> None:
     assert processor.stats.counts()["success"] == 3
 
 
-def test_a_failure_of_the_cache_is_asked_for_again_as_often_as_any() -> None:
+def test_cached_failure_is_retried_like_any_other() -> None:
     processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache())
     routes = [processor.process(CUT, attempt=attempt).route for attempt in (2, 1, 2)]
     assert routes == ["manual", "retry", "manual"]
@@ -433,7 +433,7 @@ def test_a_failure_of_the_cache_is_asked_for_again_as_often_as_any() -> None:
     ],
     ids=["text", "format", "tools", "prefix", "finish", "context", "another context"],
 )
-def test_what_changes_a_result_is_a_part_of_its_key(other: dict[str, Any]) -> None:
+def test_everything_that_changes_a_result_is_in_the_cache_key(other: dict[str, Any]) -> None:
     processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
     known: dict[str, Any] = {"text": SOUND}
     for given in (known, {**known, **other}):
@@ -442,7 +442,7 @@ def test_what_changes_a_result_is_a_part_of_its_key(other: dict[str, Any]) -> No
     assert cache.info()[:3] == (2, 2, 2)
 
 
-def test_processors_that_share_a_cache_share_what_they_agree_on() -> None:
+def test_processors_with_equal_settings_share_cache_entries() -> None:
     cache = ResponseCache()
 
     def check(reply: Reply, context: Any) -> list[Diagnostic]:
@@ -462,13 +462,13 @@ def test_processors_that_share_a_cache_share_what_they_agree_on() -> None:
     assert cache.info()[:3] == (1, 6, 6)
 
 
-def test_what_has_no_digest_is_not_kept() -> None:
+def test_results_without_digest_are_not_cached() -> None:
     processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
     assert processor.process(SOUND, context=object()) == processor.process(SOUND, context=object())
     assert cache.info()[:3] == (0, 0, 0)
 
 
-def test_what_cannot_be_pickled_is_not_kept() -> None:
+def test_unpicklable_results_are_not_cached() -> None:
     class Remark(Diagnostic):
         """Of a class that nobody else can find."""
 
@@ -480,7 +480,7 @@ def test_what_cannot_be_pickled_is_not_kept() -> None:
     assert cache.info()[:3] == (0, 2, 0)
 
 
-def test_every_kind_of_response_can_be_kept_and_written() -> None:
+def test_every_kind_of_response_can_be_cached_and_serialised() -> None:
     processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache(2000)))
     cases = CASES[::9]
     for case in cases:
@@ -491,7 +491,7 @@ def test_every_kind_of_response_can_be_kept_and_written() -> None:
 
 
 @pytest.mark.usefixtures("other_grammars")
-def test_a_format_that_is_added_makes_the_cache_old() -> None:
+def test_adding_a_format_invalidates_the_cache() -> None:
     template = {"start_anchor": "<|ferry|>", "fields": {"content": {"open": "<|plain|>", "close": "<|/plain|>"}}}
     processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
     processor.process(PROSE)

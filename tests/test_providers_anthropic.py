@@ -142,7 +142,7 @@ def test_a_second_thinking_block_does_not_erase_the_first() -> None:
 
 
 @pytest.mark.parametrize(("reason", "status"), [("max_tokens", "truncated"), ("tool_use", "repaired")])
-def test_a_call_that_the_limit_cuts_is_not_repaired(reason: str, status: str) -> None:
+def test_call_truncated_by_the_limit_is_not_repaired(reason: str, status: str) -> None:
     blocks = [
         start(0, "tool_use", id="t", name="f", input={}),
         delta(0, "input_json_delta", partial_json='{"a": 1'),
@@ -152,12 +152,12 @@ def test_a_call_that_the_limit_cuts_is_not_repaired(reason: str, status: str) ->
     assert [segment.status for segment in reply.segments if segment.kind == "tool_call"] == [status]
 
 
-def test_input_that_the_block_begins_with() -> None:
+def test_input_in_the_block_start() -> None:
     blocks = [start(0, "tool_use", id="t", name="f", input={"a": 1}), stop(0)]
     assert made(fed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
 
 
-def test_what_the_provider_runs_and_never_ends_is_kept() -> None:
+def test_unfinished_server_tool_is_kept() -> None:
     blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
     reply = fed([BEGUN, *blocks], "anthropic")
     assert [(p.type, p.data["input"], p.status) for p in reply.payloads] == [("server_tool_use", '{"q', "truncated")]
@@ -184,7 +184,7 @@ def test_an_error_of_the_stream() -> None:
         ({"kind": "message"}, "`type` is missing"),
     ],
 )
-def test_what_is_no_event_of_anthropic(event: Any, told: str) -> None:
+def test_other_events_are_rejected(event: Any, told: str) -> None:
     with pytest.raises(ProviderFormatError) as caught:
         Stream("anthropic").feed(event)
     assert told in str(caught.value)
@@ -226,7 +226,7 @@ def number(index: int) -> dict[str, Any]:
     kinds=st.lists(st.tuples(st.sampled_from(KINDS), st.booleans()), min_size=1, max_size=5),
     chance=st.randoms(use_true_random=False),
 )
-def test_blocks_that_come_in_turns_are_told_in_their_order(kinds: list[tuple[str, bool]], chance: Any) -> None:
+def test_interleaved_blocks_keep_their_order(kinds: list[tuple[str, bool]], chance: Any) -> None:
     waiting = [block(index, *kind) for index, kind in enumerate(kinds)]
     open_blocks: list[list[dict[str, Any]]] = []
     events: list[Any] = [BEGUN]

@@ -74,7 +74,7 @@ def test_a_stream_of_text_and_reasoning() -> None:
         {"content": [{"type": "reasoning", "text": "Hm."}]},
     ],
 )
-def test_reasoning_has_many_names(delta: dict[str, Any]) -> None:
+def test_all_names_of_the_reasoning_field(delta: dict[str, Any]) -> None:
     reply = fed([chunk({**delta, "role": "assistant"}), chunk({"content": "Yes."}, "stop")], "openrouter")
     assert (reply.reasoning, reply.text) == ("Hm.", "Yes.")
     assert [segment.kind for segment in reply.segments] == ["reasoning", "text"]
@@ -110,7 +110,7 @@ def test_parts_of_content_and_refusals() -> None:
     assert (reply.text, reply.refusal) == ("A lichen.", "No more.")
 
 
-def test_what_else_a_message_holds_is_kept() -> None:
+def test_unknown_message_fields_are_kept() -> None:
     cited = {"type": "url_citation", "url_citation": {"url": "https://example.org"}}
     reply = fed(
         [chunk({"content": "Mo"}), chunk({"annotations": [cited]}), chunk({"content": "ss."}, "stop")], "openrouter"
@@ -148,17 +148,17 @@ def test_fragments_are_merged_by_index_in_any_order() -> None:
     ],
     ids=["by order", "by id", "index as text", "one index for all", "objects", "names again"],
 )
-def test_servers_number_calls_in_ways_of_their_own(fragments: list[dict[str, Any]]) -> None:
+def test_call_indexes_of_various_servers(fragments: list[dict[str, Any]]) -> None:
     assert made(calls(*fragments)) == [("a", "f", {"n": 1}), ("b", "f", {"n": 2})]
 
 
-def test_no_arguments_are_an_empty_object() -> None:
+def test_missing_arguments_are_an_empty_object() -> None:
     for text in ("", None, "{}"):
         (one,) = calls(call(0, text, "a", "ring")).tool_calls
         assert (one.arguments, one.arguments_text, one.status) == ({}, "{}", "ok")
 
 
-def test_a_name_that_comes_late() -> None:
+def test_name_arrives_after_the_arguments() -> None:
     reply = calls(call(0, '{"a":', "x"), call(0, " 1}", None, "late"))
     assert made(reply) == [("x", "late", {"a": 1})]
     nameless = calls(call(0, '{"a": 1}', "x"))
@@ -173,18 +173,18 @@ def test_the_legacy_function_call() -> None:
     assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "function_call")
 
 
-def test_a_call_whose_input_is_text() -> None:
+def test_custom_call_with_text_input() -> None:
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "sql", "input": 'select "tide"'}}
     reply = fed([chunk({"tool_calls": [custom]}, "tool_calls")], "openai")
     assert made(reply) == [("a", "sql", {"input": 'select "tide"'})]
 
 
-def test_stop_with_calls_asks_for_them_to_be_run() -> None:
+def test_stop_with_calls_becomes_tool_calls() -> None:
     reply = calls(call(0, "{}", "a", "f"), finish="stop")
     assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "stop")
 
 
-def test_damaged_arguments_are_repaired_and_said_to_be() -> None:
+def test_damaged_arguments_are_repaired_and_reported() -> None:
     reply = calls(call(0, "{'title': 'Mosses',", "a", "find"), call(0, "}"))
     (one,) = reply.tool_calls
     assert (one.status, one.arguments, one.arguments_text) == ("repaired", {"title": "Mosses"}, '{"title": "Mosses"}')
@@ -196,7 +196,7 @@ def test_damaged_arguments_are_repaired_and_said_to_be() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("null", "{}"), ('"{\\"a\\": 1}"', '{"a": 1}'), ('""', "{}")])
-def test_arguments_that_are_no_object_but_mean_one(text: str, value: str) -> None:
+def test_non_object_arguments_are_converted(text: str, value: str) -> None:
     (one,) = calls(call(0, text, "a", "f")).tool_calls
     assert (one.arguments, one.status, one.arguments_text) == (json.loads(value), "repaired", value)
 
@@ -215,7 +215,7 @@ DAMAGED = (
 
 
 @pytest.mark.parametrize("text", DAMAGED)
-def test_what_is_sent_of_damaged_arguments_is_json_wherever_they_are_split(text: str) -> None:
+def test_deltas_of_damaged_arguments_are_json_at_any_split(text: str) -> None:
     whole = said(calls(call(0, text, "a", "f")))
     for size in range(1, len(text)):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
@@ -225,13 +225,13 @@ def test_what_is_sent_of_damaged_arguments_is_json_wherever_they_are_split(text:
             assert (one.status, json.loads(one.arguments_text)) == ("repaired", one.arguments)
 
 
-def test_a_repair_does_not_take_back_what_was_sent() -> None:
+def test_repairs_never_change_sent_deltas() -> None:
     (one,) = calls(call(0, '{"a": 1, "b"', "a", "f")).unfinished
     assert (one.status, one.arguments_text) == ("truncated", '{"a": 1, "b"')
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "3", '"tide"', "tide tables"])
-def test_arguments_that_mean_nothing_are_invalid(text: str) -> None:
+def test_unreadable_arguments_are_invalid(text: str) -> None:
     reply = calls(call(0, text, "a", "f"))
     assert [(c.status, c.arguments, c.arguments_text) for c in reply.unfinished] == [("invalid", {}, text)]
     assert [d.code for d in reply.diagnostics] == ["invalid-call"]
@@ -239,7 +239,7 @@ def test_arguments_that_mean_nothing_are_invalid(text: str) -> None:
 
 
 @pytest.mark.parametrize("finish", ["length", None, "content_filter"])
-def test_a_call_that_is_cut_off_is_never_whole(finish: str | None) -> None:
+def test_truncated_call_is_never_complete(finish: str | None) -> None:
     reply = calls(call(0, '{"a": 1}', "a", "f"), call(1, '{"b": [1, 2], "c": "Mos', "b", "g"), finish=finish)
     assert made(reply) == [("a", "f", {"a": 1})]
     assert [(c.name, c.status) for c in reply.unfinished] == [("g", "truncated")]
@@ -247,18 +247,18 @@ def test_a_call_that_is_cut_off_is_never_whole(finish: str | None) -> None:
     assert (reply.status, [d.code for d in reply.diagnostics]) == ("truncated", ["unclosed-call"])
 
 
-def test_a_call_without_arguments_that_is_cut_off_is_not_run() -> None:
+def test_truncated_call_without_arguments_is_incomplete() -> None:
     reply = calls(call(0, "", "a", "wipe"), finish=None)
     assert [(c.name, c.status, c.arguments_text) for c in reply.unfinished] == [("wipe", "truncated", "")]
 
 
-def test_tools_that_were_not_given_are_told() -> None:
+def test_unknown_tools_are_reported() -> None:
     reply = calls(call(0, "{}", "a", "fnid"), tools=[{"name": "find", "parameters": {}}])
     assert [(d.code, d.severity) for d in reply.diagnostics] == [("unknown-tool", "warning")]
     assert len(reply.tool_calls) == 1
 
 
-def test_halves_of_characters_are_joined() -> None:
+def test_split_surrogate_pairs_are_joined() -> None:
     reply = fed([chunk({"content": "A \ud83d"}), chunk({"content": "\ude00 and \ud83d"}), chunk({}, "stop")], "openai")
     assert reply.text == "A \U0001f600 and \ufffd"
     (one,) = calls(call(0, '{"a": "\ud83d', "a", "f"), call(0, '\ude00"}')).tool_calls
@@ -298,14 +298,14 @@ def test_a_whole_response_of_several_choices() -> None:
         ([{"error": {"message": "In a list", "code": 400}}], "In a list", "400", 400),
     ],
 )  # fmt: skip
-def test_errors_come_in_many_shapes(body: Any, message: str, code: str | None, status: int | None) -> None:
+def test_error_bodies_of_various_shapes(body: Any, message: str, code: str | None, status: int | None) -> None:
     reply = parse_response(json.dumps(body), "openai")
     assert reply.error is not None
     assert (reply.error.message, reply.error.code, reply.error.status) == (message, code, status)
     assert (reply.segments, reply.finish_reason) == ([], None)
 
 
-def test_an_error_in_the_middle_of_a_stream_keeps_what_came() -> None:
+def test_error_in_a_stream_keeps_earlier_content() -> None:
     failed = {"error": {"message": "overloaded", "code": 503}}
     reply = fed([chunk({"content": "So "}), chunk({"tool_calls": [call(0, '{"a"', "a", "f")]}), failed], "openai")
     assert reply.error is not None
@@ -338,14 +338,14 @@ NONE: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "told"), NONE)
-def test_what_is_no_response_is_said_to_be_none(body: Any, told: str) -> None:
+def test_bodies_that_are_not_responses_are_rejected(body: Any, told: str) -> None:
     given = body + "\n" if isinstance(body, str) else body
     with pytest.raises(ProviderFormatError) as caught:
         parse_response(given, "openai")
     assert told in str(caught.value)
 
 
-def test_the_chunk_that_is_wrong_is_named_and_the_stream_goes_on() -> None:
+def test_invalid_chunk_is_reported_and_skipped() -> None:
     from outspoken import ProviderStream
 
     stream = ProviderStream("openai")

@@ -31,7 +31,7 @@ def test_content_is_text_unless_a_format_is_named() -> None:
 
 
 @pytest.mark.parametrize("format", ["hermes", "auto"])
-def test_content_is_read_as_its_text_is(format: str) -> None:
+def test_content_is_read_like_text(format: str) -> None:
     alone = parse(HERMES, format, finish_reason="stop")
     pieces = [list(HERMES), [HERMES], [HERMES[:40], HERMES[40:90], HERMES[90:]]]
     replies = [fed(chat(*some), "openai", format) for some in pieces]
@@ -42,13 +42,13 @@ def test_content_is_read_as_its_text_is(format: str) -> None:
     assert (replies[0].finish_reason, replies[0].stop_reason) == ("tool_calls", "stop")
 
 
-def test_the_format_is_said_also_where_there_is_no_content() -> None:
+def test_format_is_set_without_content() -> None:
     for format, named in ((None, None), ("auto", None), ("qwen3", "hermes"), ("hermes", "hermes")):
         assert fed(chat("", finish="stop"), "openai", format).format == named
     assert fed(chat("Mosses.", finish="stop"), "openai", "auto").format is None
 
 
-def test_the_end_tells_a_cut_call_from_a_forgotten_marker() -> None:
+def test_finish_reason_separates_truncation_from_a_missing_marker() -> None:
     text = '<tool_call>\n{"name": "find", "arguments": {"n": 1}}'
     assert [c.status for c in fed(chat(text), "openai", "hermes").tool_calls] == ["repaired"]
     for finish in ("length", None):
@@ -86,7 +86,7 @@ def test_calls_in_text_and_native_calls_are_counted_together() -> None:
     assert [call.name for call in reply.tool_calls] == ["find", "ring", "find"]
 
 
-def test_actions_of_several_blocks_are_numbered_on() -> None:
+def test_action_numbers_continue_across_blocks() -> None:
     text = "Thought: Open it.\nAction: click(start_box='(500,250)')"
     content = [{"type": "text", "text": text}, {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": text}]
     reply = fed([{"type": "message", "content": content, "stop_reason": "end_turn"}], "anthropic", "ui_tars_1_0")
@@ -94,7 +94,7 @@ def test_actions_of_several_blocks_are_numbered_on() -> None:
     assert [reply.raw[slice(*action.span)] for action in reply.actions] == ["click(start_box='(500,250)')"] * 2
 
 
-def test_what_the_prompt_opened_is_in_the_first_block_only() -> None:
+def test_prompt_prefix_applies_to_the_first_block() -> None:
     pieces = ["It grows.\n</think>\n\nYes.", {"reasoning": "Hm."}, "No."]
     reply = fed(chat(*pieces), "openai", "deepseek_r1")
     segments: list[Any] = list(reply.segments)
@@ -114,7 +114,7 @@ def test_the_reasoning_in_the_content_of_minimax() -> None:
     assert fed(chat(MINIMAX), "minimax", None).text == MINIMAX
 
 
-def test_text_streams_as_it_comes() -> None:
+def test_text_streams() -> None:
     stream = Stream("openai", "hermes")
     first, *_ = chat("Mosses <thi", finish=None)
     assert stream.feed(first)[1:] == [TextDelta("Mosses")]

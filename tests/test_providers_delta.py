@@ -40,11 +40,11 @@ def test_tags_of_thinking(text: str, thinking: str, shown: str, size: int) -> No
     assert joined(text, size) == (thinking, shown)
 
 
-def test_thinking_that_the_prompt_opened() -> None:
+def test_thinking_opened_by_the_prompt() -> None:
     assert joined("a</think>b", think_prefilled=True) == ("a", "b")
 
 
-def test_a_delta_is_what_is_new() -> None:
+def test_delta_holds_only_new_text() -> None:
     parser = LLMResponseParser()
     given = [{"reasoning_content": "Hm"}, {"reasoning_content": "."}, {"content": "Mo"}, {"content": "ss."}]
     deltas = [parser.parse_openai(delta) for delta in given]
@@ -75,14 +75,14 @@ def _in_message(delta: Any) -> Any:
     [_alone, _in_choice, _in_chunk, _in_message],
     ids=["delta", "choice", "chunk", "message"],
 )
-def test_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:
+def test_accepts_a_chunk_a_choice_or_a_delta(wrap: Any) -> None:
     parser = LLMResponseParser()
     assert parser.parse_openai(wrap({"content": "Moss", "tool_calls": None})) == ParsedDelta(text="Moss")
     assert parser.parse_openai(wrap({"content": [{"type": "text", "text": "es"}]})) == ParsedDelta(text="es")
     assert parser.parse_openai(wrap({"content": None})) == ParsedDelta()
 
 
-def test_calls_come_in_fragments_and_whole() -> None:
+def test_calls_in_fragments_and_whole() -> None:
     parser = LLMResponseParser()
     fragments = [
         {"index": 0, "id": "a", "function": {"name": "find", "arguments": '{"n"'}},
@@ -138,7 +138,7 @@ def test_parsers_share_nothing_and_reset_forgets() -> None:
         one.parse_chunk({"content": "b"}, "openai")
 
 
-def test_a_provider_that_is_not_known_is_read_as_openai() -> None:
+def test_unknown_provider_is_read_as_openai() -> None:
     assert LLMResponseParser().parse_chunk({"content": "Moss"}, "nobody").text == "Moss"
     assert LLMResponseParser().parse_chunk({"content": "Moss"}, "minimax").text == "Moss"
 

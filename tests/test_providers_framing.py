@@ -49,7 +49,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_body_is_read_alike_wherever_it_is_split(name: str) -> None:
+def test_result_does_not_depend_on_splits(name: str) -> None:
     body = BODIES[name].encode()
     whole = said(fed([body], "openai"))
     assert (whole["raw"], whole["finish_reason"], whole["diagnostics"]) == (TEXT, "stop", [])
@@ -65,13 +65,13 @@ NOT_LINES = ("json in a row", "data on several lines")
 
 
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NOT_LINES])
-def test_lines_may_come_without_their_ends(name: str) -> None:
+def test_lines_without_line_breaks(name: str) -> None:
     lines = BODIES[name].splitlines()
     assert fed(lines, "openai").raw == TEXT
     assert fed([line.encode() for line in lines if line], "openai").raw == TEXT
 
 
-def test_a_name_that_is_split_is_no_line_of_its_own() -> None:
+def test_split_field_name_is_not_a_line() -> None:
     body = 'event: message_start\ndata: {"id": "c", "choices": []}\n\ndata: [DONE]\n\n'
     for place in range(1, len(body)):
         assert fed([body[:place], "", body[place:]], "openai").id == "c"
@@ -104,7 +104,7 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
         ),
     ],
 )
-def test_what_is_no_stream_is_said_to_be_none(body: str | bytes, told: str) -> None:
+def test_bodies_that_are_not_streams_are_rejected(body: str | bytes, told: str) -> None:
     with pytest.raises(ProviderFormatError) as caught:
         parse_response(body, "openai")
     assert told in str(caught.value)
@@ -148,7 +148,7 @@ FRAMES = b"".join(
 )
 
 
-def test_frames_are_read_wherever_they_are_split() -> None:
+def test_frames_at_every_split() -> None:
     whole = said(fed([FRAMES], "bedrock"))
     assert (whole["raw"], whole["stop_reason"], whole["usage"]["total_tokens"]) == ("Mosses grow.", "end_turn", 3)
     for place in range(1, len(FRAMES)):
@@ -221,7 +221,7 @@ def test_objects_of_any_kind_are_chunks() -> None:
     assert (reply.text, reply.finish_reason, reply.id) == ("Mosses grow.", "stop", "c")
 
 
-def test_bytes_and_what_cannot_be_read() -> None:
+def test_bytes_and_unreadable_objects() -> None:
     reply = parse_response(
         {
             "output": {"message": {"content": [{"reasoningContent": {"redactedContent": b"moss"}}]}},
@@ -235,7 +235,7 @@ def test_bytes_and_what_cannot_be_read() -> None:
             parse_response(given, "openai")
 
 
-def test_a_chunk_is_not_changed_by_being_read() -> None:
+def test_chunks_are_not_modified() -> None:
     started = {"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": "a"}}
     more = {"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "b"}}
     before = json.dumps([started, more])
@@ -247,7 +247,7 @@ def test_a_chunk_is_not_changed_by_being_read() -> None:
 # the stream itself
 
 
-def test_nothing_is_imported_before_it_is_used_and_no_sdk_ever() -> None:
+def test_imports_are_lazy_and_never_load_an_sdk() -> None:
     code = """
 import sys, outspoken
 assert not [name for name in sys.modules if name.startswith("outspoken.providers")]
@@ -259,7 +259,7 @@ print(sorted(sdks & set(sys.modules)))
     assert (ran.stdout, ran.stderr) == ("[]\n", "")
 
 
-def test_a_provider_that_is_not_known() -> None:
+def test_unknown_provider() -> None:
     with pytest.raises(UnknownProviderError, match=r"there is no provider 'opnai'; the providers are .*openai"):
         Stream("opnai")
     assert fed([piece("a")], "OpenAI").text == "a"
@@ -271,7 +271,7 @@ def test_options_are_checked() -> None:
             Stream("openai", **options)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_closed_stream_takes_no_more() -> None:
+def test_closed_stream_rejects_input() -> None:
     stream = Stream("openai")
     assert stream.reply is None
     assert stream.close() != []
@@ -280,7 +280,7 @@ def test_a_closed_stream_takes_no_more() -> None:
         stream.feed(piece("a"))
 
 
-def test_the_limit_counts_all_that_comes() -> None:
+def test_limit_counts_all_input() -> None:
     stream = Stream("openai", settings=Settings(max_chars=10))
     stream.feed(piece("Mosses"))
     with pytest.raises(LimitError) as caught:
@@ -292,7 +292,7 @@ def test_the_limit_counts_all_that_comes() -> None:
         endless.feed("data: " + "x" * 40)
 
 
-def test_an_error_may_be_raised() -> None:
+def test_errors_can_be_raised() -> None:
     from outspoken import ResponseError
 
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{'a': 1}"}}

@@ -120,7 +120,7 @@ def test_parts_of_gemini() -> None:
     assert said(fed([chunks], "gemini")) == said(reply)
 
 
-def test_a_prompt_that_is_blocked() -> None:
+def test_blocked_prompt() -> None:
     feedback = {"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "Not this."}
     reply = parse_response({"promptFeedback": feedback, "modelVersion": "g"}, "gemini")
     assert (reply.finish_reason, reply.stop_reason, reply.refusal) == (
@@ -246,6 +246,6 @@ def test_the_lines_of_ollama() -> None:
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock", "cohere", "ollama", "openai_responses"])
-def test_what_is_no_response_of_a_provider(provider: str) -> None:
+def test_other_bodies_are_rejected(provider: str) -> None:
     with pytest.raises(ProviderFormatError, match="expected"):
         parse_response({"embedding": [0.1]}, provider)

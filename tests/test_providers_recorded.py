@@ -88,7 +88,7 @@ def test_all_recordings_are_there() -> None:
 
 
 @pytest.mark.parametrize("vendor", SDKS)
-def test_a_recording_is_read_as_the_sdk_reads_it(vendor: str) -> None:
+def test_recording_equals_the_result_of_the_sdk(vendor: str) -> None:
     for row in rows():
         if row.vendor != vendor or is_other(row) or row.id in UNREAD:
             continue
@@ -103,7 +103,7 @@ def test_a_recording_is_read_as_the_sdk_reads_it(vendor: str) -> None:
 
 
 @pytest.mark.parametrize("vendor", SDKS)
-def test_the_objects_of_the_sdk_are_read_like_the_bytes(vendor: str) -> None:
+def test_sdk_objects_are_read_like_bytes(vendor: str) -> None:
     for row in rows():
         if row.vendor == vendor and not is_other(row) and row.id not in UNREAD:
             objects = read_by_sdk(row).objects
@@ -111,7 +111,7 @@ def test_the_objects_of_the_sdk_are_read_like_the_bytes(vendor: str) -> None:
                 assert seen(fed(objects, provider(row))) == seen(parse_response(row.body, provider(row))), row.id
 
 
-def test_what_the_sdk_cannot_put_together() -> None:
+def test_recordings_that_the_sdk_cannot_assemble() -> None:
     for row in rows():
         if row.id in UNREAD:
             with pytest.raises(RuntimeError, match="index"):
@@ -123,14 +123,14 @@ def test_what_the_sdk_cannot_put_together() -> None:
             assert len(reply.payloads) == sum([len(c["choices"][0]["delta"].get("annotations", [])) for c in chunks])
 
 
-def test_what_is_no_response_is_refused() -> None:
+def test_other_bodies_are_rejected() -> None:
     for row in rows():
         if is_other(row):
             with pytest.raises(ProviderFormatError, match="expected"):
                 parse_response(row.body, provider(row))
 
 
-def test_a_stream_is_read_alike_wherever_it_is_split() -> None:
+def test_result_does_not_depend_on_splits() -> None:
     chosen = random.Random(7)
     for row in rows():
         if not row.sse:
@@ -145,20 +145,20 @@ def test_a_stream_is_read_alike_wherever_it_is_split() -> None:
         assert said(fed(row.body, provider(row))) == whole, row.id
 
 
-def test_lines_need_not_bring_their_ends() -> None:
+def test_lines_without_line_breaks() -> None:
     for row in rows():
         if row.sse:
             assert said(fed(row.body.splitlines(), provider(row))) == said(fed([row.body], provider(row))), row.id
 
 
-def test_a_whole_answer_may_come_in_pieces_as_well() -> None:
+def test_whole_response_in_pieces() -> None:
     for row in rows()[::9]:
         if not row.sse and not is_other(row) and len(row.body) < 20_000:
             whole = said(parse_response(row.body, provider(row)))
             assert said(fed(row.body, provider(row))) == whole, row.id
 
 
-def test_the_data_is_as_big_as_the_tests_think() -> None:
+def test_data_has_the_expected_size() -> None:
     streams = [row for row in rows() if row.sse]
     assert not rows() or len(streams) >= 60
     assert not rows() or sum([len(row.body) <= SHORT for row in streams]) >= 2

@@ -199,7 +199,7 @@ def test_values_inside_a_text(text: str, value: Any, after: str, blank: str) -> 
 
 
 @in_one_item("text", NO_VALUES)
-def test_no_values(text: str) -> None:
+def test_texts_without_a_value(text: str) -> None:
     with pytest.raises(NotJsonError):
         decode(text, DEPTH)
     assert read_at(text, 0, DEPTH) is None
@@ -282,7 +282,7 @@ def test_pieces_make_no_difference(text: str, cuts: list[int]) -> None:
 @example("1 \t", 0)
 @example("[1e999]", 0)
 @example('["\\/"]', 0)
-def test_reading_at_once_agrees_with_the_scanner(text: str, pos: int) -> None:
+def test_read_at_agrees_with_the_scanner(text: str, pos: int) -> None:
     found = read_at(text, pos, DEPTH)
     expected = by_scanner(text, pos)
     assert found == expected
@@ -301,7 +301,7 @@ literals = st.recursive(
 
 
 @given(literals, st.sampled_from(["", ",", ")", " ]", "\n"]))
-def test_what_python_writes_is_read(value: Any, after: str) -> None:
+def test_python_repr_is_read(value: Any, after: str) -> None:
     text = repr(value)
     expected = json.loads(json.dumps(value))
     assert read_at(text + after, 0, 50) == (expected, len(text) + after.count(" "))
@@ -334,7 +334,7 @@ TOKENS = [
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))
 @settings(max_examples=1000)
-def test_what_python_reads_is_read_the_same(text: str) -> None:
+def test_agrees_with_literal_eval(text: str) -> None:
     text = f"[{text}]"
     try:
         value = ast.literal_eval(text)
@@ -346,7 +346,7 @@ def test_what_python_reads_is_read_the_same(text: str) -> None:
 
 
 @given(texts | st.text())
-def test_nothing_else_is_raised_and_all_can_be_written(text: str) -> None:
+def test_never_raises_and_values_serialise(text: str) -> None:
     try:
         value = decode(text, DEPTH)
     except NotJsonError:

@@ -57,7 +57,7 @@ def codes(reply: Reply) -> list[str]:
     "lead",
     ["", "Action: ", "Thought: so.\n", "Action: ```JSON\n", "```\n", "[", 'Action: {"tool_call": '],
 )
-def test_an_answer_streams_from_its_first_character_on(lead: str) -> None:
+def test_answer_streams_from_its_first_character(lead: str) -> None:
     """Its string, its object, its fence and its list are open."""
     stream = StreamParser("react_json")
     stream.feed(lead + ANSWER)
@@ -65,7 +65,7 @@ def test_an_answer_streams_from_its_first_character_on(lead: str) -> None:
     assert shown == ["", "O", "b", "a", "n"]
 
 
-def test_an_answer_in_lines_streams_from_its_first_character_on() -> None:
+def test_answer_in_lines_streams_from_its_first_character() -> None:
     for lead in ("Thought: so.\nAction: Final Answer\nAction Input: ", "Thought: so.\nFinal Answer: "):
         stream = StreamParser("react")
         stream.feed(lead)
@@ -91,7 +91,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
         ('""', ""),
     ],
 )
-def test_escapes_whatever_the_split(written: str, said: str) -> None:
+def test_escapes_at_any_split(written: str, said: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{written}}}")
     assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (said, True, [])
     assert codes(reply) == ["lone-surrogate"] * (said.count("\ufffd") > 0)
@@ -107,7 +107,7 @@ def test_a_text_that_ends_inside_an_escape(fragment: str) -> None:
     assert reply.raw[slice(*reply.diagnostics[0].span)] == fragment
 
 
-def test_an_answer_that_is_cut() -> None:
+def test_truncated_answer() -> None:
     reply = at_every_split(f'Thought: so.\n{ANSWER}"The ferry')
     assert (reply.text, reply.status, codes(reply)) == ("The ferry", "truncated", ["unclosed-answer"])
     assert reply.unfinished == []
@@ -130,7 +130,7 @@ def test_quotes_that_are_not_escaped() -> None:
 
 
 @pytest.mark.parametrize("value", ['{"berths": [3, 7]}', "[1, 2]", "7", "true"])
-def test_an_answer_that_is_no_text_is_a_json_value(value: str) -> None:
+def test_non_text_answer_is_a_json_value(value: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{value}}}")
     assert (reply.text, reply.final_answer_streamed) == (value, True)
     assert [segment.kind for segment in reply.segments] == ["json"]
@@ -145,7 +145,7 @@ def test_other_calls_are_calls() -> None:
 # thoughts, text, observations
 
 
-def test_json_in_a_thought_is_thought() -> None:
+def test_json_in_a_thought_is_reasoning() -> None:
     thought = 'For example {"action": "erase", "action_input": {}}, or not.'
     reply = at_every_split(f'Thought: {thought}\nAction: {{"action": "look"}}')
     assert reply.reasoning == thought
@@ -166,7 +166,7 @@ def test_names_and_inputs_under_any_key_in_any_order(key: str) -> None:
             assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})], keys
 
 
-def test_of_two_names_the_first_counts() -> None:
+def test_first_of_two_names_counts() -> None:
     """Since it was sent by the time that the second comes."""
     reply = at_every_split('Action: {"tool": "look", "action": "peek", "args": 1, "action_input": 2}')
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"$1": 1})]
@@ -193,7 +193,7 @@ CALL = '{"action": "look", "action_input": {"at": "sea"}}'
         'Action: {"type": "function", "function": {"name": "look", "arguments": "{\\"at\\": \\"sea\\"}"}}',
     ],
 )
-def test_what_may_stand_round_an_action(text: str) -> None:
+def test_markup_around_an_action(text: str) -> None:
     reply = at_every_split(text)
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": "sea"})]
     assert (reply.status, codes(reply), reply.text) == ("ok", [], "")
@@ -210,7 +210,7 @@ def test_what_may_stand_round_an_action(text: str) -> None:
         '{"action_input": "x"} and so on',
     ],
 )
-def test_what_stands_round_no_action_is_text(text: str) -> None:
+def test_text_without_an_action_is_text(text: str) -> None:
     reply = at_every_split(text)
     assert ([segment.kind for segment in reply.segments], reply.text, codes(reply)) == (["text"], text, [])
 
@@ -229,13 +229,13 @@ def test_text_beside_an_action_in_a_fence() -> None:
         'Action: look\nAction Input: {"at": "the "sea" side"}\nObservation:',
     ],
 )
-def test_bare_quotes_in_an_object_that_nothing_closes(text: str) -> None:
+def test_bare_quotes_in_an_unclosed_object(text: str) -> None:
     reply = at_every_split(text, "react_json" if '"action"' in text else "react")
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("look", {"at": 'the "sea" side'})]
     assert (reply.status, codes(reply), reply.text) == ("repaired", ["bare-quote"], "")
 
 
-def test_an_input_keeps_no_white_space_at_its_end() -> None:
+def test_trailing_white_space_of_an_input_is_dropped() -> None:
     for end in ("", "\n", "\n\nThought: so.", "\nObservation 1: none"):
         reply = at_every_split(f"Action 1: look\nAction Input 1: out to sea{end}", "react")
         assert [call.arguments for call in reply.tool_calls] == [{"$1": "out to sea"}]
@@ -262,7 +262,7 @@ def test_prose_is_not_detected(text: str) -> None:
     assert parse(text).format is None
 
 
-def test_observations_of_the_model_are_kept_as_reasoning() -> None:
+def test_observations_become_reasoning() -> None:
     text = "Action: look\nAction Input: here\nObservation: Nothing.\nThought: Then home.\nFinal Answer: Home."
     reply = at_every_split(text, "react")
     assert [type(segment) for segment in reply.segments] == [ToolCall, Reasoning, Reasoning, Text]
@@ -271,7 +271,7 @@ def test_observations_of_the_model_are_kept_as_reasoning() -> None:
     assert codes(at_every_split("Action: look\nAction Input: here\nObservation:", "react")) == []
 
 
-def test_answers_in_what_a_provider_sends_stream_too() -> None:
+def test_answers_stream_from_provider_chunks() -> None:
     stream = ProviderStream("openai", format="react_json")
     chunks = [
         {"choices": [{"delta": {"content": piece}}]} for piece in (f"Action: {ANSWER}", '"Home, \\ud83e', '\\udde5."}')
@@ -284,7 +284,7 @@ def test_answers_in_what_a_provider_sends_stream_too() -> None:
     assert (reply.text, reply.tool_calls, reply.final_answer_streamed) == ("Home, 🧥.", [], True)
 
 
-def test_answers_in_detected_formats_stream_too() -> None:
+def test_answers_stream_in_detected_formats() -> None:
     text = f'Thought: so.\nAction: {ANSWER}"Home, \\ud83e\\udde5."}}'
     reply = at_every_split(text, "auto")
     assert (reply.text, reply.format, reply.final_answer_streamed) == ("Home, 🧥.", "react_json", True)
@@ -369,7 +369,7 @@ def _parts(expected: dict[str, Any], *keys: str) -> list[str]:
     return [part for key in keys for part in expected.get(key, ())]
 
 
-def test_what_difys_tests_assert() -> None:
+def test_cases_of_dify() -> None:
     """All of it at every split, but for what is read otherwise on purpose."""
     different: set[str] = set()
     for row in rows():
@@ -382,7 +382,7 @@ def test_what_difys_tests_assert() -> None:
     assert not DATA.exists() or (different == set(DIFFERENT) and len(rows()) >= 90)
 
 
-def test_an_empty_input_before_another_action_is_no_damage() -> None:
+def test_empty_input_before_another_action_is_sound() -> None:
     text = "Action: list_shelf\nAction Input:\nAction: open_shelf\nAction Input: B4"
     whole = parse(text, "react")
     assert [(call.name, call.arguments) for call in whole.tool_calls] == [

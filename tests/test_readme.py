@@ -39,15 +39,20 @@ def blocks(path: Path, language: str) -> list[str]:
     return [dedent(text) for _, kind, text in found if kind == language]
 
 
+def label(path: Path) -> str:
+    """The folder of a README, relative to the checkout; `top` for the one at its top."""
+    return "top" if path == README else path.parent.relative_to(TOP).as_posix()
+
+
 EXAMPLES = {
-    f"{path.parent.name if path != README else 'top'}-{number}": block
+    f"{label(path)}-{number}": block
     for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 
 
 @in_one_item("name", EXAMPLES)
-def test_an_example_prints_what_it_says(name: str) -> None:
+def test_example_prints_its_documented_output(name: str) -> None:
     expected = re.findall(r"^\s*#> (.*)$", EXAMPLES[name], re.MULTILINE)
     printed = StringIO()
     with redirect_stdout(printed):
@@ -65,9 +70,11 @@ def test_the_first_example_is_short() -> None:
     assert len(EXAMPLES["top-1"].splitlines()) <= 14
 
 
-def test_a_payload_of_ones_own_is_short() -> None:
-    lines = [line for line in EXAMPLES["payloads-1"].splitlines() if line.strip() and not line.startswith("#>")]
-    assert "PayloadType(" in EXAMPLES["payloads-1"]
+def test_custom_payload_example_is_short() -> None:
+    lines = [
+        line for line in EXAMPLES["src/outspoken/payloads-1"].splitlines() if line.strip() and not line.startswith("#>")
+    ]
+    assert "PayloadType(" in EXAMPLES["src/outspoken/payloads-1"]
     assert len(lines) <= 15
 
 
@@ -96,7 +103,7 @@ def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: 
 
 
 @pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a>(?!json)"])
-def test_what_streams_cannot_read_is_refused(pattern: str) -> None:
+def test_patterns_that_cannot_stream_are_rejected(pattern: str) -> None:
     with pytest.raises(UnsafePatternError):
         may_grow(pattern)
 
@@ -143,7 +150,7 @@ def test_the_names_that_the_rooms_page_starts_with_exist() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", WRITTEN, ids=label)
 def test_links_lead_somewhere(path: Path) -> None:
     assert [link for link in _LINK.findall(path.read_text("utf-8")) if not (path.parent / link).exists()] == []
 

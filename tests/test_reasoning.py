@@ -54,33 +54,33 @@ CUT = {
 
 
 @pytest.mark.parametrize("what", CUT)
-def test_calls_end_reasoning_in_other_ways(what: str) -> None:
+def test_other_calls_that_end_reasoning(what: str) -> None:
     name, text = CUT[what]
     reply = parse(text, name)
     assert (reply.reasoning, reply.text, reply.status) == ("It is upstairs.", "", "ok")
     assert [(c.name, c.arguments) for c in reply.tool_calls] == [(CALL.name, CALL.arguments)]
 
 
-def test_a_damaged_closer_is_part_of_reasoning_that_a_call_ends() -> None:
+def test_damaged_closer_stays_reasoning_before_a_call() -> None:
     call = '<tool_call>\n{"name": "find_book", "arguments": {"title": "Lichens"}}\n</tool_call>'
     reply = parse(f"<think>\nIt is upstairs.\n</think\n{call}", "hermes")
     assert (reply.reasoning, len(reply.tool_calls)) == ("It is upstairs.\n</think", 1)
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_a_closer_with_nothing_before_it_is_markup(name: str) -> None:
+def test_leading_closer_is_markup(name: str) -> None:
     reply = parse(TAGS[name][1] + "Good evening." + TAGS[name][2], name, prefix="")
     assert (reply.reasoning, reply.text, reply.status) == (None, "Good evening.", "ok")
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_what_is_closed_is_written_closed(name: str) -> None:
+def test_closed_reasoning_is_rendered_closed(name: str) -> None:
     made = [Reasoning(text="Upstairs.", span=(0, 0)), CALL]
     assert TAGS[name][1] in render(made, name)
 
 
 @pytest.mark.parametrize("name", ["minimax_m2", "step3"])
-def test_reasoning_that_prompts_open_is_closed_before_text(name: str) -> None:
+def test_reasoning_opened_by_the_prompt_is_closed_before_text(name: str) -> None:
     assert render(Text(text="Good evening.", span=(0, 0)), name).startswith("</think>")
 
 

@@ -154,7 +154,7 @@ def test_a_call_with_damaged_json(name: str) -> None:
         assert all(REPAIR_LIMITS.index(r.rung) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
-def test_what_can_be_read_in_two_ways_is_not_among_the_calls() -> None:
+def test_ambiguous_call_is_not_a_tool_call() -> None:
     text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
     reply = parse(text, "hermes")
     assert (reply.tool_calls, [call.status for call in reply.unfinished]) == ([], ["invalid"])
@@ -168,7 +168,7 @@ def test_two_objects_in_one_call_are_two_calls() -> None:
     assert found(parse(text, "hermes")) == [("a", {"n": 1}), ("a", {"n": 2})]
 
 
-def test_a_call_that_was_sent_otherwise_is_invalid_and_the_next_one_is_kept() -> None:
+def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> None:
     first = '<tool_call>{"name": "f", "arguments": {"a": "x}}</tool_call>'
     text = first + '<tool_call>{"name": "g", "arguments": {}}</tool_call>'
     reply = parse(text, "hermes")
@@ -198,7 +198,7 @@ def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
 
 
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "end_turn", "STOP", "tool-calls"])
-def test_a_model_that_ended_itself_needs_no_closing_marker(reason: str) -> None:
+def test_missing_closer_is_tolerated_after_a_natural_stop(reason: str) -> None:
     text = '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}'
     reply = parse(text, "hermes", finish_reason=reason)
     assert (found(reply), codes(reply)) == (BREW, ["missing-marker"])
@@ -209,7 +209,7 @@ def test_a_model_that_ended_itself_needs_no_closing_marker(reason: str) -> None:
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter", None])
-def test_a_model_that_was_cut_off_has_not_called(reason: str | None) -> None:
+def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
     for text in (
         '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}',
         '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3',
@@ -220,7 +220,7 @@ def test_a_model_that_was_cut_off_has_not_called(reason: str | None) -> None:
         assert [(c.name, c.status) for c in reply.unfinished] == [("brew", "truncated")]
 
 
-def test_what_was_complete_before_the_cut_is_in_the_arguments() -> None:
+def test_complete_arguments_survive_truncation() -> None:
     (call,) = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes").unfinished
     assert call.arguments == {"a": "x", "b": [1, 2, {"c": "yz"}]}
     assert call.arguments_text == '{"a": "x", "b": [1, 2, {"c": "yz'
@@ -230,7 +230,7 @@ def test_what_was_complete_before_the_cut_is_in_the_arguments() -> None:
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_who_asks_for_errors_gets_no_repairs(name: str) -> None:
+def test_on_error_raise_repairs_nothing(name: str) -> None:
     text = DAMAGED[name][0]
     try:
         reply = parse(text, "qwen3_coder", on_error="raise")
@@ -240,7 +240,7 @@ def test_who_asks_for_errors_gets_no_repairs(name: str) -> None:
     assert found(parse(text, "qwen3_coder", on_error="raise", repair="strings")) == DAMAGED[name][1]
 
 
-def test_a_limit_of_repairs_that_there_is_not() -> None:
+def test_unknown_repair_limit() -> None:
     message = '`repair` is \'all\'; expected one of "none", "notation", "structure", "strings", "heuristic"'
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         parse("", repair="all")  # pyright: ignore[reportArgumentType]
@@ -250,7 +250,7 @@ def test_a_limit_of_repairs_that_there_is_not() -> None:
 
 
 @pytest.mark.parametrize("name", [*DAMAGED, *JSON_CALLS])
-def test_events_of_damaged_calls_are_never_contradicted(name: str) -> None:
+def test_later_events_never_contradict_events_of_damaged_calls(name: str) -> None:
     text = (
         DAMAGED[name][0]
         if name in DAMAGED
@@ -312,7 +312,7 @@ def region_of(text: str, format_: str) -> Region:
 
 
 @pytest.mark.parametrize("name", [name for name in DAMAGED if DAMAGED[name][2] != ["foreign-notation"]])
-def test_the_way_that_is_taken_is_the_cheapest(name: str) -> None:
+def test_recovery_takes_the_cheapest_path(name: str) -> None:
     text = DAMAGED[name][0]
     way = recover(region_of(text, "qwen3_coder"))
     assert way is not None

@@ -123,14 +123,14 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
     return "", refusal
 
 
-def test_every_format_with_calls_is_written() -> None:
+def test_every_format_with_calls_can_be_rendered() -> None:
     assert {case.format for case in CASES if case.kind == "ok" and case.parse().tool_calls} <= {*CALLING}
 
 
 @pytest.mark.parametrize("name", CALLING)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_calls_read_back(name: str, data: st.DataObject) -> None:
+def test_rendered_calls_read_back(name: str, data: st.DataObject) -> None:
     made = data.draw(st.lists(calls(name), min_size=1, max_size=3))
     tools = typed(made)
     text, refusal = written(made, name, tools)
@@ -232,7 +232,7 @@ def test_batches_read_back() -> None:
         render(Batch(actions=[Complete()]), "yutori_navigator")
 
 
-def test_a_name_is_written_where_it_is_read_as_that_name() -> None:
+def test_name_is_written_where_it_reads_back() -> None:
     """In the spelling of arguments that goes with it, of several; arguments without names at their places."""
     made: dict[str, list[Any]] = {
         "glm_v_web": [Click(element=ElementRef(mark="3")), PressKeys(keys=["enter"]), Complete(answer="a"), GoBack()],
@@ -273,14 +273,14 @@ def test_line_breaks_at_the_ends_of_a_value(name: str, code: str) -> None:
     assert reply.tool_calls[0].arguments == {"code": code}
 
 
-def test_what_a_format_has_no_words_for() -> None:
+def test_actions_that_a_format_cannot_express() -> None:
     with pytest.raises(RenderError) as caught:
         render({"name": "save", "arguments": {}}, "suggestions")
     assert str(caught.value) == "`suggestions` has no way to write the call of `save`"
 
 
 @pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
-def test_what_is_no_call(wrong: Any) -> None:
+def test_objects_that_are_not_calls(wrong: Any) -> None:
     with pytest.raises(TypeError, match="render"):
         render(wrong, "hermes")
 
@@ -290,7 +290,7 @@ def test_nothing_renders_as_nothing() -> None:
     assert render(Reply(raw="", format=None, segments=[]), "hermes") == ""
 
 
-def test_reasoning_is_closed_where_a_call_may_end_it() -> None:
+def test_reasoning_is_closed_before_a_call() -> None:
     made = [Reasoning(text="Tea.", span=(0, 0)), ToolCall(name="set_timer", arguments={"minutes": 12})]
     assert render(made, "mistral") == '[THINK]Tea.[/THINK][TOOL_CALLS]set_timer[ARGS]{"minutes": 12}'
 
@@ -301,20 +301,20 @@ def test_values_are_written_where_the_grammar_has_a_place_for_their_kind() -> No
     assert kinds == [("a", "string"), ("b", "number"), ("c", "boolean"), ("d", "null"), ("e", "array"), ("f", "object")]
 
 
-def test_what_is_no_string_is_written_as_the_header_says() -> None:
+def test_non_strings_follow_the_header() -> None:
     made: dict[str, Any] = {"name": "set", "arguments": {"a": True, "b": None, "c": ["x", None], "d": "True"}}
     assert re.findall(r">\n(.+)\n</p", render(made, "qwen3_coder")) == ["True", "None", '["x", null]', "True"]
     assert re.findall(r"=\w>(.+)<", render(made, "seed_oss")) == ["True", "None", "['x', None]", "True"]
     assert re.findall(r"value>(.+)<", render(made, "glm_4_5")) == ["true", "null", '["x", null]', "True"]
 
 
-def test_a_word_of_python_is_not_written_where_it_would_be_a_string() -> None:
+def test_python_keyword_is_not_written_as_a_string() -> None:
     made = [{"name": "set", "arguments": {"a": value}} for value in ("text", None)]
     written = render(made, "qwen3_coder")
     assert re.findall(r"=a>\n(.+)\n<", written) == ["text", "null"]
 
 
-def test_an_id_that_has_no_place_among_the_numbers() -> None:
+def test_id_that_is_not_a_valid_number() -> None:
     made: list[dict[str, Any]] = [{"name": "f", "id": "ab_7"}, {"name": "g"}, {"name": "h", "id": 'x"'}]
     assert [call.id for call in parse(render(made, "cohere"), "cohere").tool_calls] == ["ab_7", "1", 'x"']
 
@@ -331,5 +331,5 @@ def test_calls_are_counted_from_the_first_number_that_the_grammar_admits() -> No
     assert re.findall(r":(\d)<", render(made, "kimi_k2")) == ["0", "1"]
 
 
-def test_what_the_prompt_has_opened_is_not_written() -> None:
+def test_opener_in_the_prompt_is_not_written() -> None:
     assert render([Text(text="Hello.", span=(0, 0))], "functionary_v3_2") == "all\nHello."

@@ -122,7 +122,7 @@ def test_values_in_tags() -> None:
     assert render({"name": "f", "arguments": {"a": "x"}}, name) == "<call><use=f><set=a>x</set></use>\n</call>"
 
 
-def test_arguments_that_are_lists_where_they_are_repeated() -> None:
+def test_repeated_arguments_become_lists() -> None:
     tag = r"<set=(?P<key>\w+)>(?P<value>.*?)</set>"
     name = load_format(
         changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), "own_merged"
@@ -241,7 +241,7 @@ def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
         assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
 
 
-def test_a_message_begins_in_the_prompt() -> None:
+def test_message_that_begins_in_the_prompt() -> None:
     name = load_format(FIELDS, "own_fields")
     prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
     message = parse_message(" so.</say>", name, prefix=prompt)
@@ -261,7 +261,7 @@ def test_a_message_begins_in_the_prompt() -> None:
         ("<say>a</say><score>\n4", "", "ends inside markup"),
     ],
 )
-def test_what_is_no_message_is_said_with_its_field(text: str, key: str, why: str) -> None:
+def test_errors_name_the_field(text: str, key: str, why: str) -> None:
     name = load_format(FIELDS, "own_fields")
     with pytest.raises(MessageError, match=why) as caught:
         parse_message(text, name)
@@ -314,7 +314,7 @@ def test_calls_in_objects_of_their_own() -> None:
     assert render({"name": "f", "arguments": {}}, name) == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
 
 
-def test_a_name_stands_for_one_template() -> None:
+def test_name_belongs_to_one_template() -> None:
     name = load_format(FIELDS, "own_fields")
     template = {**FIELDS, "defaults": {"role": "model"}}
     with pytest.raises(ValueError, match="another format"):
@@ -463,7 +463,7 @@ ARGS = "fields.tool_calls.content_args"
         (changed(LIST, "tool_calls", transform={"name": "{a.b}", "arguments": "{c.d}"}), f"{CALLS}.transform"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_expressed_is_refused_with_its_key(template: Any, key: str) -> None:
+def test_unsupported_templates_are_rejected_with_their_key(template: Any, key: str) -> None:
     with pytest.raises(GrammarError) as caught:
         grammar_of(Template(template, "some"), "some")
     assert caught.value.path == "response template `some`" + (f", key `{key}`" if key else "")
@@ -479,7 +479,7 @@ def test_what_cannot_be_expressed_is_refused_with_its_key(template: Any, key: st
         ("a", None),
     ],
 )
-def test_expressions_are_taken_apart(source: str, parts: Split | None) -> None:
+def test_split_expressions(source: str, parts: Split | None) -> None:
     assert parts_of(source, "name") == parts
 
 
@@ -492,7 +492,7 @@ def test_expressions_are_taken_apart(source: str, parts: Split | None) -> None:
         (r"(?P<n>a)+", r"(?:a){1,200}", "a"),
     ],
 )
-def test_expressions_are_bounded_and_spelled(source: str, short: str, text: str | None) -> None:
+def test_bounded_and_spelled_out_expressions(source: str, short: str, text: str | None) -> None:
     assert (bounded(source), written(source)) == (short, text)
 
 
@@ -506,14 +506,14 @@ def test_the_vectors_of_transformers() -> None:
     ("text", "thought"),
     [("<plan> Wait.</plan>", "Wait."), ("Wait.</plan>", "Wait."), ("Go <now>.</plan>", "Go <now>.")],
 )
-def test_an_opener_behind_the_beginning_is_markup_in_a_reply_and_text_in_a_message(text: str, thought: str) -> None:
+def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(text: str, thought: str) -> None:
     fields = {"thinking": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"}}
     name = load_format({"start_anchor": "[bot]", "fields": fields}, "own_beginning")
     assert everything(name, text)[1] == thought
     assert parse_message(text, name) == {"thinking": text.removesuffix("</plan>")}
 
 
-def test_a_message_has_the_types_of_the_template_where_a_reply_has_those_of_the_schema() -> None:
+def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
     name = load_format(LINES, "own_lines")
     types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
     tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]

@@ -360,7 +360,7 @@ TO_ACCEPT = "to accept {}: ./tools/test tests/test_formats.py --snapshot-update\
     SCENARIOS,
     ids=[f"{number} {shown.partition(':')[0]}" for number, (_, _, shown) in enumerate(SCENARIOS)],
 )
-def test_a_change_is_shown_as_what_it_is(
+def test_changes_are_shown_by_kind(
     checkout: Checkout,
     case: str,
     edits: list[tuple[str, str | None]],
@@ -417,7 +417,7 @@ snapshots without a case: 1 case (json 1)
     )
 
 
-def test_the_most_alarming_change_names_the_kind(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_most_severe_change_names_the_kind(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     edit(checkout, "hermes-ok-call", [("'y': 'a'", "'y': 'b'"), ("span=(0, 71)", "span=(0, 70)")])
     edit(checkout, "hermes-ok-two", [("name='f'", "name='g'")])
     edit(checkout, "hermes-ok-thought", [("text='Hm.'", "text='Hm'"), ("'status': 'ok'", "'status': 'invalid'")])
@@ -430,7 +430,7 @@ def test_the_most_alarming_change_names_the_kind(checkout: Checkout, capsys: pyt
     ]
 
 
-def test_of_many_cases_some_are_shown_and_with_full_all(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_cases_are_abridged_unless_full(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(7):
         write(checkout, f"text/ok/case_{number}", "Hi.")
     review.main([], checkout)
@@ -443,7 +443,7 @@ def test_of_many_cases_some_are_shown_and_with_full_all(checkout: Checkout, caps
     assert capsys.readouterr().out.count("  text-ok-case_") == 7
 
 
-def test_all_that_changed_is_shown_with_full(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_full_shows_every_change(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     edit(checkout, "hermes-ok-call", [("'y': 'a'", "'y': 'b'"), ("span=(0, 71)", "span=(0, 70)")])
     review.main([], checkout)
     assert "segments[0].span" not in capsys.readouterr().out
@@ -464,13 +464,13 @@ def test_some_formats_alone(checkout: Checkout, capsys: pytest.CaptureFixture[st
     ]
 
 
-def test_the_snapshots_of_a_format_that_is_gone(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snapshots_of_a_removed_format(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     (checkout.snapshots / "json.ambr").rename(checkout.snapshots / "gone.ambr")
     assert review.main(["gone"], checkout) == 1
     assert capsys.readouterr().out.startswith("snapshots without a case: 1 case (gone 1)\n  json-ok-value\n")
 
 
-def test_what_cannot_be_reviewed_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert review.main(["hermess"], checkout) == 2
     told = capsys.readouterr()
     assert told.out == ""
@@ -479,7 +479,7 @@ def test_what_cannot_be_reviewed_is_said(checkout: Checkout, capsys: pytest.Capt
         review.main(["--what"], checkout)
 
 
-def test_a_grammar_that_cannot_be_used_is_said(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_grammar_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     (checkout.root / "grammars").unlink()
     checkout.grammars.mkdir()
     checkout.grammar("hermes").write_text("// form: hermes\n", "utf-8")
@@ -499,7 +499,7 @@ def test_a_terminal_shows_colours(
     assert "\x1b[1;31mcalls gained: 1 case (hermes 1)\x1b[0m\n" in capsys.readouterr().out
 
 
-def test_what_syrupy_writes_is_read_back() -> None:
+def test_syrupy_output_reads_back() -> None:
     value: dict[str, object] = {
         "text": "a\nb\n",
         "empty lines": "\n\n'''\n",
@@ -523,12 +523,12 @@ def test_what_syrupy_writes_is_read_back() -> None:
     ],
     ids=["model", "inner models", "no expression", "no model", "too deep"],
 )  # fmt: skip
-def test_what_python_shows_is_read(text: str, value: object) -> None:
+def test_python_reprs_are_parsed(text: str, value: object) -> None:
     assert python_value(text) == value
 
 
 @pytest.mark.parametrize("text", ["dict({\n  what\n})", "list([\n  1,\n", "1\n2", "dict({\n  'a': list(["])
-def test_what_is_no_snapshot_is_refused(text: str) -> None:
+def test_other_texts_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"snapshot|entry"):
         read(text)
 
@@ -542,7 +542,7 @@ def test_every_accepted_snapshot_can_be_read() -> None:
             assert [segment for segment in tree["segments"] if not isinstance(segment, Model)] == [], test
 
 
-def test_every_kind_that_is_found_has_a_place_in_the_order() -> None:
+def test_every_kind_of_change_is_ordered() -> None:
     case = load(Checkout().corpus / "hermes" / "ok" / "one_call.txt")
     text = written(readable(case, case.parse()))
     shown = {shown.split(":")[0] for _, _, shown in SCENARIOS}

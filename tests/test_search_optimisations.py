@@ -35,7 +35,7 @@ def home_terminals(format_: str) -> list[Any]:
 
 
 @in_one_item("format_", FORMATS)
-def test_markers_are_found_where_one_expression_finds_them(format_: str) -> None:
+def test_marker_search_agrees_with_one_expression(format_: str) -> None:
     terminals = home_terminals(format_)
     source = "|".join([f"(?:{t.regex})" for t in terminals])
     find = compile_search(source, terminals).find
@@ -64,7 +64,7 @@ def every_marker() -> tuple[OpenerIndex, str, str]:
 
 
 @every_case
-def test_markers_and_their_formats_are_found_where_one_expression_finds_them(case: Case) -> None:
+def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> None:
     openers, together, apart = every_marker()
     search, numbered = re.compile(together).search, re.compile(apart).match
     spaced = re.sub(r"(?<=\w) (?=\w)", "\n" + " " * (len(case.text) % 15), case.text)
@@ -81,7 +81,7 @@ def test_markers_and_their_formats_are_found_where_one_expression_finds_them(cas
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_the_markers_that_a_text_may_end_in_are_found_where_one_expression_finds_them(format_: str) -> None:
+def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
     openers, _, apart = every_marker()
     plain = regex.compile(apart).search
     for text in [case.text for case in CASES if case.format == format_]:
@@ -114,7 +114,7 @@ def test_the_markers_that_a_text_may_end_in_are_found_where_one_expression_finds
         ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
     ],
 )
-def test_what_guards_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
+def test_prefilter_of_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
     for wanted_places, how in ((whole, False), (partial, True)):
         found = prefilter_pattern(patterns, partial=how)
         assert found is not None
@@ -122,7 +122,7 @@ def test_what_guards_the_search(patterns: list[str], text: str, whole: list[int]
 
 
 @pytest.mark.parametrize("patterns", [["[^<]a"], [r"\s+", "<a>"], ["<a>", "x?[^y]"]])
-def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
+def test_patterns_without_a_prefilter(patterns: list[str]) -> None:
     assert prefilter_pattern(patterns) is None
 
 
@@ -136,12 +136,12 @@ def test_what_may_begin_anyhow_is_not_guarded(patterns: list[str]) -> None:
         ("(?:a|b)", ""),
     ],
 )
-def test_what_a_match_needs(pattern: str, chars: str) -> None:
+def test_required_text_of_a_pattern(pattern: str, chars: str) -> None:
     assert required_chars(pattern) == set(chars)
 
 
 @in_one_item("format_", FORMATS)
-def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
+def test_matches_begin_with_a_known_prefix(format_: str) -> None:
     """What is known of the beginnings of a terminal refuses nothing that it matches."""
     patterns = {t.regex for t in registry.automaton(format_, lenient=True).tables.terminals.values()}
     texts = [case.text for case in CASES if case.format == format_][:12]
@@ -154,7 +154,7 @@ def test_every_match_begins_as_is_known_of_it(format_: str) -> None:
                 assert index.groups[index.at(text, start)] == (0,), (pattern, text[start : start + 40])
 
 
-def test_threads_may_share_what_is_known_of_beginnings() -> None:
+def test_threads_can_share_the_prefix_index() -> None:
     patterns = [t.regex for t in every_marker()[0].terminals]
     texts = [p[:length] for pattern in patterns for p in prefixes(pattern) for length in range(1, len(p))]
     alone = PrefixIndex(patterns)
@@ -184,7 +184,7 @@ PATTERNS = st.recursive(
 
 @given(PATTERNS, st.data())
 @settings(max_examples=300, deadline=None)
-def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data: st.DataObject) -> None:
+def test_matches_of_any_pattern_begin_with_a_known_prefix(pattern: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(pattern, alphabet="ab:< \n"))
     guarded_find, index = prefilter_pattern([pattern]), PrefixIndex([pattern])
     begins = re.compile(guarded_find or "").match
@@ -194,7 +194,7 @@ def test_every_match_of_any_pattern_begins_as_is_known_of_it(pattern: str, data:
 
 
 @in_one_item("format_", FORMATS)
-def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
+def test_piece_without_a_known_prefix_opens_no_marker(format_: str) -> None:
     terminals = home_terminals(format_)
     inside = compile_start_search(terminals)
     if inside is None:
@@ -220,7 +220,7 @@ def test_a_piece_without_a_beginning_opens_no_marker(format_: str) -> None:
         (r"(?i:x)y", "", "Xx", "Xx"),
     ],
 )
-def test_what_a_marker_begins_with(pattern: str, blank: str, solid: str, begins: str) -> None:
+def test_prefixes_of_a_marker(pattern: str, blank: str, solid: str, begins: str) -> None:
     found = leading_chars(pattern)
     assert found is not None
     assert ("".join(sorted(found[0])), "".join(sorted(found[1]))) == (blank, solid)
@@ -228,7 +228,7 @@ def test_what_a_marker_begins_with(pattern: str, blank: str, solid: str, begins:
 
 
 @pytest.mark.parametrize("pattern", [r"\s*", r"[^<]a", r".a", r"\n{0,2}"])
-def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
+def test_patterns_that_begin_with_anything_or_are_blank(pattern: str) -> None:
     assert leading_chars(pattern) is None
 
 
@@ -249,7 +249,7 @@ def test_what_may_begin_with_anything_or_be_blank(pattern: str) -> None:
         ("TAGGED_OBJECT", "~", "~</end>"),
     ],
 )
-def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str, text: str) -> None:
+def test_plain_object_shortcut_agrees_with_the_scanner(kind: str, spelling: str, text: str) -> None:
     how, schema_view = notation(kind, spelling), SchemaView(SCHEMA, SCHEMA, "json")
     scanner = how.scanner(9, schema_view)
     assert isinstance(scanner, Transcoder)
@@ -258,7 +258,7 @@ def test_a_plain_object_is_what_its_scanner_makes_of_it(kind: str, spelling: str
 
 
 @pytest.mark.parametrize("format_", [f for f in FORMATS if registry.header(f).opened])
-def test_what_a_prompt_opens_is_the_same_again(format_: str) -> None:
+def test_prompt_prefix_is_cached_correctly(format_: str) -> None:
     registry.automaton(format_, lenient=True).prompt_state = None
     for case in [c for c in CASES if c.format == format_][:6]:
         replies = [parse(case.text, format_) for _ in range(2)]
@@ -274,7 +274,7 @@ def test_what_a_prompt_opens_is_the_same_again(format_: str) -> None:
 
 
 @in_one_item("format_", PEERS)
-def test_the_responses_that_are_measured_are_read(format_: str) -> None:
+def test_benchmark_responses_are_parsed(format_: str) -> None:
     assert format_ in FORMATS
     for size in TYPICAL:
         assert own_calls(response(format_, *size), format_) == wanted(*size)

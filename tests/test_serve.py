@@ -81,7 +81,7 @@ def test_calls_have_the_same_ids_whole_and_streamed() -> None:
     assert ids[0] == ids[1]
 
 
-def test_tools_give_the_types() -> None:
+def test_types_come_from_the_tools() -> None:
     text = '<invoke name="release"><parameter name="version">1.10</parameter></invoke>'
     tools: Any = [
         {
@@ -132,7 +132,7 @@ NATIVE = [
 ]
 
 
-def test_native_calls_and_reasoning_pass() -> None:
+def test_native_calls_and_reasoning_pass_unchanged() -> None:
     with proxied(streaming([*map(event, NATIVE), b"data: [DONE]\n\n"])) as (front, _, _):
         choice: Any = streamed(front).choices[0]
     assert (choice.message.reasoning, choice.finish_reason) == ("Hm.", "tool_calls")
@@ -140,7 +140,7 @@ def test_native_calls_and_reasoning_pass() -> None:
     assert (call.id, call.function.name, call.function.arguments) == ("call_x", "f", '{"a":1}')
 
 
-def test_native_calls_pass_whole() -> None:
+def test_native_calls_pass_unchanged_in_whole_responses() -> None:
     call = {"id": "call_x", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
     message = {"content": None, "tool_calls": [call], "reasoning": "Hm.", "annotations": []}
     with proxied(whole(completion(message, finish="tool_calls"))) as (front, _, _), client(front) as found:
@@ -150,7 +150,7 @@ def test_native_calls_pass_whole() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_reasoning_that_came_apart_is_not_looked_for_in_the_text(stream: bool) -> None:
+def test_native_reasoning_is_not_searched_in_the_text(stream: bool) -> None:
     """The prompts of this format open the reasoning; the upstream has taken it out, and left the calls."""
     call = '<minimax:tool_call>\n<invoke name="f">\n</invoke>\n</minimax:tool_call>'
     parts = [{"reasoning_content": "Hm."}, {"content": "Let me look.\n"}, {"content": call}]
@@ -167,7 +167,7 @@ def test_reasoning_that_came_apart_is_not_looked_for_in_the_text(stream: bool) -
     assert [made.function.name for made in choice.message.tool_calls] == ["f"]
 
 
-def test_what_is_not_read_passes() -> None:
+def test_other_content_passes_unchanged() -> None:
     token: Any = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
     logprobs: Any = {"content": [token], "refusal": None}
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
@@ -189,7 +189,7 @@ def test_what_is_not_read_passes() -> None:
     assert [part.choices[0].finish_reason for part in chunks if part.choices][-1] == "stop"
 
 
-def test_a_call_that_is_cut_is_said_to_be() -> None:
+def test_truncated_call_is_reported() -> None:
     with proxied(streaming(written(TEXT[:-20], finish="length"))) as (front, _, _):
         choice: Any = streamed(front).choices[0]
     assert choice.finish_reason == "length"
@@ -210,7 +210,7 @@ def test_headers() -> None:
     assert len(found.headers.get_list("date")) == 1
 
 
-def test_models_health_and_all_else() -> None:
+def test_models_health_and_other_paths() -> None:
     with proxied(whole({})) as (front, _, upstream):
         with client(front) as found:
             assert [model.id for model in found.models.list(extra_query={"limit": 3})] == ["mosses-2"]
@@ -257,7 +257,7 @@ def test_two_hundred_streams_at_once() -> None:
 
 
 @pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])
-def test_upstream_that_is_none(upstream: str) -> None:
+def test_invalid_upstream_url(upstream: str) -> None:
     from outspoken.serving.settings import ServeError, ServeSettings
 
     with pytest.raises(ServeError, match="is not a server's URL"):

@@ -58,7 +58,7 @@ def test_byte_by_byte() -> None:
     assert joined(parts + stream.close()) == WHOLE
 
 
-def test_cut_at_every_byte_never_looks_finished() -> None:
+def test_stream_cut_at_any_byte_is_never_complete() -> None:
     """Unless all was said but the `[DONE]`."""
     ends = BODY.index(b'"finish_reason": "stop"') + len(b'"finish_reason": "stop"}]}')
     for place in range(ends):
@@ -90,7 +90,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4), max_size=4), st.booleans())
-def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> None:
+def test_any_chunk_is_rewritten_or_rejected(values: list[Any], begun: bool) -> None:
     stream = StreamRewriter(rewriter())
     body = event(chunk({"content": "A"})) * begun + b"".join([event(value) for value in values])
     try:
@@ -102,7 +102,7 @@ def test_whatever_comes_is_told_or_refused(values: list[Any], begun: bool) -> No
 
 
 @given(JSON)
-def test_whatever_is_answered_is_told_or_refused(value: Any) -> None:
+def test_any_response_is_rewritten_or_rejected(value: Any) -> None:
     body = cast("dict[str, Any]", value) if isinstance(value, dict) else {"choices": value}
     with suppress(HttpError):
         json.dumps(rewriter().rewrite(body))
@@ -111,7 +111,7 @@ def test_whatever_is_answered_is_told_or_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     "choices", [5, "a", {"a": 1}, [1], ["a"], [None], [{"index": "x"}], [{"delta": 3}], [{"index": []}]]
 )
-def test_choices_that_are_none(choices: Any) -> None:
+def test_invalid_choices(choices: Any) -> None:
     with pytest.raises(HttpError):
         StreamRewriter(rewriter()).feed(event({"id": "x", "choices": choices}))
     with pytest.raises(HttpError):

@@ -127,7 +127,7 @@ def test_error_of_the_upstream_in_the_stream() -> None:
         (event({"choices": [{"index": 0, "delta": {"content": 5}}]}), "bad_upstream_response"),
     ],
 )
-def test_stream_that_is_none(piece: bytes, code: str) -> None:
+def test_invalid_stream(piece: bytes, code: str) -> None:
     with proxied(streaming([*written(CALL)[:-2], piece])) as (front, _, _):
         check_broken(parts(front), code)
 
@@ -141,7 +141,7 @@ def test_response_over_the_limit() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_error_of_the_upstream_passes(stream: bool) -> None:
+def test_upstream_error_passes_unchanged(stream: bool) -> None:
     body = {"error": {"message": "too fast", "type": "rate", "param": None, "code": "rate_limit_exceeded"}}
     with proxied(whole(body, 429, {"retry-after": "7"})) as (front, proxy, upstream):
         found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": stream})
@@ -152,7 +152,7 @@ def test_error_of_the_upstream_passes(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_upstream_that_is_not_there(stream: bool) -> None:
+def test_unreachable_upstream(stream: bool) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         free = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -164,7 +164,7 @@ def test_upstream_that_is_not_there(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_upstream_that_does_not_answer(stream: bool) -> None:
+def test_upstream_timeout(stream: bool) -> None:
     released = asyncio.Event()
 
     async def answer(asked: dict[str, Any]) -> Response:
@@ -183,7 +183,7 @@ def test_upstream_that_does_not_answer(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("answer", [Response(b"<html>"), JSONResponse([1]), JSONResponse({"choices": [{"index": 0}]})])
-def test_answer_that_is_none(answer: Response) -> None:
+def test_invalid_response(answer: Response) -> None:
     async def give(asked: dict[str, Any]) -> Response:
         return answer
 
@@ -193,7 +193,7 @@ def test_answer_that_is_none(answer: Response) -> None:
 
 
 @pytest.mark.parametrize(("sent", "status"), [(b"{", 400), (b"[]", 400), (b'{"a": "' + b"x" * 2000 + b'"}', 413)])
-def test_request_that_is_none(sent: bytes, status: int) -> None:
+def test_invalid_request(sent: bytes, status: int) -> None:
     with proxied(whole({}), max_body=1000) as (front, proxy, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", content=sent)
         assert (found.status_code, found.json()["error"]["type"]) == (status, "invalid_request_error")
@@ -229,7 +229,7 @@ def _ask(front: Server) -> socket.socket:
     return found
 
 
-def test_client_that_goes_away_stops_the_upstream() -> None:
+def test_client_disconnect_stops_the_upstream() -> None:
     endless = Endless(event(chunk({"content": "mosses "})))
     with proxied(endless.answer) as (front, proxy, upstream):
         asking = _ask(front)
@@ -240,7 +240,7 @@ def test_client_that_goes_away_stops_the_upstream() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_client_that_goes_away_while_the_upstream_thinks(stream: bool) -> None:
+def test_client_disconnect_before_the_first_chunk(stream: bool) -> None:
     state = {"begun": False, "stopped": False}
 
     async def answer(asked: dict[str, Any]) -> Response:
@@ -263,7 +263,7 @@ def test_client_that_goes_away_while_the_upstream_thinks(stream: bool) -> None:
         check_nothing_left(front, proxy, upstream)
 
 
-def test_slow_client_holds_the_upstream_back() -> None:
+def test_slow_client_slows_the_upstream() -> None:
     """What nobody reads is not asked for: all buffers on the way together stay small."""
     endless = Endless(event(chunk({"content": "mosses and ferns " * 500})))
     with proxied(endless.answer) as (front, proxy, upstream):

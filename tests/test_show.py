@@ -88,7 +88,7 @@ def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 # the terminal
 
 
-def test_a_sound_response_is_shown_side_by_side(tool: Tool) -> None:
+def test_sound_response_is_shown_side_by_side(tool: Tool) -> None:
     assert tool("squares", "ok/one_call", columns=110) == Ran(
         0,
         r"""double_square-ok-one_call: double_square (as asked for), ok
@@ -106,7 +106,7 @@ tokens                                      tree                             seg
     )
 
 
-def test_damage_is_shown_first_with_what_became_of_it(tool: Tool) -> None:
+def test_damage_is_shown_first_with_its_repair(tool: Tool) -> None:
     assert tool("squares", "-", stdin=DAMAGED) == Ran(
         0,
         r"""standard input: double_square (as asked for), repaired
@@ -184,7 +184,7 @@ the reply is the one of the whole text
     )
 
 
-def test_what_is_refused_and_no_call_is_text(tool: Tool) -> None:
+def test_rejected_markup_becomes_text(tool: Tool) -> None:
     assert tool("squares", "-", stdin="Hi.\n[[call f 7]] no").out == (
         r"""standard input: double_square (as asked for), ok
 
@@ -215,7 +215,7 @@ text 0-19
     )
 
 
-def test_a_trace_shows_what_was_taken_back(tool: Tool) -> None:
+def test_trace_shows_reverted_steps(tool: Tool) -> None:
     ran = tool("squares", "-", "--trace", stdin="Hi.\n[[call f 7]] no", columns=120)
     assert ran.code == 0
     assert after("trace\n", ran.out) == (
@@ -236,7 +236,7 @@ c3  in tool_call: `JSON_OBJECT`
     )
 
 
-def test_text_without_a_marker_says_which_there_are(tool: Tool) -> None:
+def test_text_without_markers_lists_the_markers_of_the_format(tool: Tool) -> None:
     assert tool("squares", "-", stdin="\x1b[31mno").out == (
         r"""standard input: double_square (as asked for), ok
 
@@ -256,7 +256,7 @@ text 0-7
     )
 
 
-def test_a_call_that_is_cut_is_not_completed(tool: Tool) -> None:
+def test_truncated_call_stays_incomplete(tool: Tool) -> None:
     out = tool("squares", "-", stdin='[[call f {"a": 1').out
     assert after("tree\n", out).startswith(
         "tool_call (not completed)\n  _CALL_OPEN\n  TOOL_NAME\n  JSON_OBJECT (cut)\n\n"
@@ -264,13 +264,13 @@ def test_a_call_that_is_cut_is_not_completed(tool: Tool) -> None:
     assert "11-" not in after("tree\n", out)
 
 
-def test_the_options_beside_a_case_apply(tool: Tool) -> None:
+def test_options_of_a_case_apply(tool: Tool) -> None:
     out = tool("squares", "double_square-ok-from_prefix").out
     assert "-7-0  _CALL_OPEN" in out
     assert "warning[unknown-tool]: there is no tool `f`" in out
 
 
-def test_options_that_are_given_go_before_those_beside_a_case(tool: Tool, tmp_path: Path) -> None:
+def test_command_line_overrides_the_options_of_a_case(tool: Tool, tmp_path: Path) -> None:
     tools = tmp_path / "tools.json"
     tools.write_text('[{"name": "f"}]', "utf-8")
     assert "unknown-tool" not in tool("squares", "ok/from_prefix", "--tools", str(tools)).out
@@ -278,18 +278,18 @@ def test_options_that_are_given_go_before_those_beside_a_case(tool: Tool, tmp_pa
     assert tool("squares", "-", "--prefix", r"\n[[call ", stdin='g {"a": 1}]]').out.count("tool call") == 1
 
 
-def test_a_file_of_the_corpus_brings_its_options(tool: Tool, checkout: Checkout) -> None:
+def test_corpus_files_use_their_options(tool: Tool, checkout: Checkout) -> None:
     path = checkout.corpus / "double_square" / "ok" / "from_prefix.txt"
     assert tool("squares", str(path)) == tool("squares", "ok/from_prefix")
 
 
-def test_an_edited_grammar_counts_at_once(tool: Tool, checkout: Checkout) -> None:
+def test_edited_grammar_is_used_at_once(tool: Tool, checkout: Checkout) -> None:
     path = checkout.grammar("double_square")
     path.write_text(path.read_text("utf-8").replace("[a-z]+", "[A-Z]+"), "utf-8")
     assert "expected in tool_call: `TOOL_NAME`" in tool("squares", "ok/one_call").out
 
 
-def test_a_stream_that_is_read_otherwise_is_told(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_difference_between_stream_and_whole_is_reported(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(text: str, format: str, **options: Any) -> Reply:
         return parse(text + "!", format, **options)
 
@@ -327,7 +327,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_use_is_one_line(tool: Tool, arguments: list[str], message: str) -> None:
+def test_wrong_use_prints_one_line(tool: Tool, arguments: list[str], message: str) -> None:
     assert tool(*arguments) == Ran(2, "", f"show: error: {message}\n")
 
 
@@ -346,7 +346,7 @@ def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Tool, checkout: Checko
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
-def test_auto_tells_which_formats_were_tried() -> None:
+def test_auto_lists_the_formats_that_were_tried() -> None:
     shown = show("A <tool_call> opens it.", "it", "auto")
     assert [(step.kind, step.start, step.name) for step in shown.steps if not step.is_token] == [
         ("tried", 2, "no format reads this: hermes, qwen3_coder")
@@ -375,7 +375,7 @@ def test_a_browser_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch
         ("PATH", "/no", "there is no browser: neither OUTSPOKEN_BROWSER nor the PATH names one"),
     ],
 )
-def test_a_missing_browser_is_told(
+def test_missing_browser_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variable: str, value: str, message: str
 ) -> None:
     for name in (browser.BROWSER, browser.DRIVER):
@@ -400,7 +400,7 @@ def leaves(nodes: list[Node | int]) -> Iterator[int]:
 
 
 @every_case
-def test_what_is_shown_of_the_corpus_is_what_is_read(case: Case) -> None:
+def test_show_agrees_with_parse_on_the_corpus(case: Case) -> None:
     for name, size in product((case.format, "auto"), (0, 5)):
         shown = show(case.text, str(case), name, size=size, **case.options)
         assert not shown.difference, (name, size)

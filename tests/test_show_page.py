@@ -109,7 +109,7 @@ def text_of(browser: Any, selector: str) -> Any:
 
 
 @pytest.mark.parametrize("name", RESPONSES)
-def test_the_page_is_whole_and_quiet(open_page: Open, name: str) -> None:
+def test_page_loads_without_errors_or_requests(open_page: Open, name: str) -> None:
     shown = made(name)
     for width, scheme in ((1280, "light"), (400, "dark")):
         browser = open_page(shown, width, scheme=scheme)

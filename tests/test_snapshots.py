@@ -142,9 +142,7 @@ CUT = "test_formats/json.ambr test_case[json-err-cut]"
         ("-n 2 --snapshot-update", "2 passed (0)", [FIRST, CUT]),
     ],
 )
-def test_an_update_writes_what_was_run_and_nothing_else(
-    project: Project, options: str, result: str, written: list[str]
-) -> None:
+def test_update_writes_only_the_tests_that_ran(project: Project, options: str, result: str, written: list[str]) -> None:
     before = project.snapshots()
     project.write("hermes/ok/first", SOUND.replace("Hi", "Hello"))
     project.write("json/err/cut", PLAIN[:-12])
@@ -197,7 +195,7 @@ UNACCEPTABLE = {
         (ALONE, "1 failed (1)"),
     ],
 )
-def test_what_must_not_be_accepted_changes_nothing(project: Project, options: str, result: str) -> None:
+def test_unacceptable_case_changes_nothing(project: Project, options: str, result: str) -> None:
     before = project.snapshots()
     for case, text in UNACCEPTABLE.items():
         project.write(case, text)
@@ -205,7 +203,7 @@ def test_what_must_not_be_accepted_changes_nothing(project: Project, options: st
     assert project.snapshots() == before
 
 
-def test_a_run_of_what_failed_last_deletes_nothing(project: Project) -> None:
+def test_last_failed_run_deletes_nothing(project: Project) -> None:
     before = project.snapshots()
     project.write("hermes/ok/first", SOUND.replace("Hi", "Hello"))
     assert project.run() == "1 failed, 1 passed (1)"
@@ -235,18 +233,18 @@ def test_a_test_outside_of_the_folder_of_tests_has_no_snapshots(project: Project
         ),
     ],
 )
-def test_which_replies_are_refused(kind: str, text: str, refused: str) -> None:
+def test_rejected_replies(kind: str, text: str, refused: str) -> None:
     case = Case("hermes", kind, "case", text)
     assert refusal(case, case.parse()) == refused
 
 
-def test_a_status_that_nothing_is_said_of_is_refused() -> None:
+def test_status_without_diagnostic_is_rejected() -> None:
     case = Case("hermes", "ok", "case", SOUND)
     reply = case.parse().model_copy(update={"status": "truncated"})
     assert refusal(case, reply) == "a case in `ok/` is truncated"
 
 
-def test_what_is_readable() -> None:
+def test_readable_reply() -> None:
     case = load(Checkout().corpus / "hermes" / "ok" / "one_call.txt")
     reply = case.parse()
     assert readable(case, reply) == {
@@ -260,12 +258,12 @@ def test_what_is_readable() -> None:
     }
 
 
-def test_what_is_readable_of_an_envelope_and_after_a_prefix() -> None:
+def test_readable_reply_of_an_envelope_and_after_a_prefix() -> None:
     text = '{"toolCalls": [], "content": "Hi.", "needsMoreWork": false}'
     case = Case("json", "ok", "case", text, {"prefix": "<think>\n"})
     value = readable(case, parse(text, format="json"))
     assert (value["needs_more_work"], value["prefix"], value["text"]) == (False, "<think>\n", "Hi.")
 
 
-def test_markup_is_what_no_segment_has() -> None:
+def test_markup_is_the_text_outside_segments() -> None:
     assert markup(parse(SOUND, format="hermes")) == ["\n"]

@@ -29,7 +29,7 @@ def check(raw: str, span: tuple[int, int], expected: str, **fields: Any) -> None
     assert draw(diagnose(raw, span, **fields)) == dedent(expected).strip("\n")
 
 
-def test_all_of_a_frame() -> None:
+def test_complete_frame() -> None:
     raw = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par'
     check(
         raw,
@@ -311,7 +311,7 @@ def test_a_long_line_is_cut_on_the_left_alone_when_the_span_is_at_its_end() -> N
     )
 
 
-def test_a_line_that_just_fits_is_whole() -> None:
+def test_line_that_just_fits_is_not_shortened() -> None:
     raw = "x" * 93 + "end"
     check(
         raw,
@@ -353,7 +353,7 @@ def test_a_span_that_is_longer_than_the_frame_goes_on_under_the_dots() -> None:
     )
 
 
-def test_a_long_span_in_a_long_line_keeps_a_little_of_what_stands_before_it() -> None:
+def test_long_span_keeps_some_text_before_it() -> None:
     raw = "x" * 50 + "0123456789" * 40
     check(
         raw,
@@ -368,7 +368,7 @@ def test_a_long_span_in_a_long_line_keeps_a_little_of_what_stands_before_it() ->
     )
 
 
-def test_the_lines_after_the_first_are_cut_too() -> None:
+def test_lines_after_the_first_are_shortened() -> None:
     raw = "{\n" + "0123456789" * 5 + "\n" + "0123456789" * 11
     check(
         raw,
@@ -386,7 +386,7 @@ def test_the_lines_after_the_first_are_cut_too() -> None:
 
 
 @pytest.mark.parametrize("length", [103, 104, 105])
-def test_dots_stand_for_something_where_the_kept_text_ends_at_its_limit(length: int) -> None:
+def test_ellipsis_always_stands_for_omitted_text(length: int) -> None:
     """Marks that take no column let all of the kept text into the frame."""
     text = draw(diagnose("e" + "\u0301" * (length - 1), (0, 1))).splitlines()[3]
     marks = text.removeprefix(" 1 | e").removesuffix("...")
@@ -439,7 +439,7 @@ def test_a_carriage_return_within_a_line_is_a_control() -> None:
     )
 
 
-def test_what_reorders_or_hides_text_is_shown() -> None:
+def test_bidirectional_and_hidden_characters_are_shown() -> None:
     check(
         "a\u202eb\u200bc\xa0d\u2028e\ufefff\ud800g",
         (12, 13),
@@ -499,7 +499,7 @@ def test_a_long_line_of_wide_characters_is_cut_by_columns() -> None:
     )
 
 
-def test_words_that_came_from_the_model_cannot_break_the_frame() -> None:
+def test_model_text_cannot_break_the_frame() -> None:
     check(
         "x",
         (0, 1),
@@ -520,7 +520,7 @@ def test_words_that_came_from_the_model_cannot_break_the_frame() -> None:
     )
 
 
-def test_a_diagnostic_without_an_excerpt_can_be_drawn() -> None:
+def test_diagnostic_without_an_excerpt() -> None:
     diagnostic = Diagnostic(code="odd-text", message="this text is odd", span=(5, 9), label="no text was kept")
     assert draw(diagnostic).splitlines()[1:] == [
         "  --> text:1:1 (offset 5)",

@@ -75,7 +75,7 @@ def test_one_format_is_all() -> None:
     )
 
 
-def test_nothing_is_a_table_of_zeros() -> None:
+def test_empty_statistics_are_zeros() -> None:
     assert ParseStats().to_table() == (
         "format  responses  success  recovered  failed\nall             0     0.0%       0.0%    0.0%"
     )
@@ -103,7 +103,7 @@ def test_counts_and_rates_are_of_one_format_or_of_all() -> None:
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=6), st.integers(0, 3))
-def test_shares_sum_to_100_and_are_nowhere_off_by_a_whole_digit(counts: list[int], digits: int) -> None:
+def test_rounded_shares_sum_to_100(counts: list[int], digits: int) -> None:
     found = shares(dict(enumerate(counts)), digits)
     whole = sum(counts)
     assert round(sum(found.values()), digits) == (100 if whole else 0)
@@ -151,12 +151,12 @@ def test_json_is_plain() -> None:
         '{"formats": {"a": {"success": 1, "recovered": 0, "failed": 0, "errors": {"odd": 1}}}}',
     ],
 )
-def test_other_json_is_refused(text: str) -> None:
+def test_other_json_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="does not contain statistics"):
         ParseStats.from_json(text)
 
 
-def test_what_cannot_be_counted_is_refused() -> None:
+def test_invalid_counts_are_rejected() -> None:
     wrong: Any = "lost"
     with pytest.raises(ValueError, match="`outcome` is 'lost'; expected one of success, recovered, failed"):
         ParseStats().record("hermes", wrong)
@@ -189,7 +189,7 @@ def test_several_threads_count_together() -> None:
     assert stats.errors()[ErrorCategory.OTHER] == 12_000
 
 
-def test_the_outcomes_are_those_that_there_are() -> None:
+def test_outcomes_are_complete() -> None:
     assert get_args(Outcome) == OUTCOMES
 
 
@@ -213,18 +213,18 @@ def test_the_outcomes_are_those_that_there_are() -> None:
         ("empty-response", "", "other"),
     ],
 )
-def test_every_mistake_is_of_a_category(code: str, message: str, category: str) -> None:
+def test_every_code_has_a_category(code: str, message: str, category: str) -> None:
     assert category_of(Diagnostic(code=code, message=message, span=(0, 0))).value == category
 
 
-def test_every_repair_is_of_the_syntax_or_of_the_end() -> None:
+def test_repairs_are_of_syntax_or_truncation() -> None:
     found = {code: category_of(Diagnostic(code=code, message="", span=(0, 0))) for code in [*CODES, *MARKUP]}
     assert set(found.values()) == {ErrorCategory.JSON_SYNTAX, ErrorCategory.INCOMPLETE}
     cut = {code for code, category in found.items() if category is ErrorCategory.INCOMPLETE}
     assert cut == {"cut-string", "cut-text", "cut-container"}
 
 
-def test_categories_are_in_order_and_notes_are_none() -> None:
+def test_categories_are_ordered_and_notes_have_none() -> None:
     def said(code: str, severity: Any = "warning") -> Diagnostic:
         return Diagnostic(code=code, message="", span=(0, 0), severity=severity)
 

@@ -293,7 +293,7 @@ def test_every_message_is_read_by_its_format() -> None:
     assert not DATA.exists() or len(rows()) >= 1100
 
 
-def test_what_is_left_out_says_something_else() -> None:
+def test_omitted_templates_differ() -> None:
     left_out = rows(unfaithful=True)
     same = [r.name for r in left_out if not _differs(parse(r.text, r.format, prefix=r.prefix, tools=TOOLS), r)]
     assert same == []
@@ -301,7 +301,7 @@ def test_what_is_left_out_says_something_else() -> None:
     assert not DATA.exists() or unused == []
 
 
-def test_messages_are_read_where_no_format_is_named() -> None:
+def test_messages_are_read_with_detection() -> None:
     wrong = Counter(
         row.name.split()[0] for row in rows() if _differs(parse(row.text, prefix=row.prefix, tools=TOOLS), row)
     )
@@ -344,6 +344,6 @@ def test_messages_are_written_as_their_templates_write_them() -> None:
     assert not DATA.exists() or len(written) >= 750
 
 
-def test_what_is_written_otherwise_is_written_otherwise() -> None:
+def test_known_rendering_differences_still_differ() -> None:
     same = [part for part in DIALECTS if all(_is_same(row, _render(row)) for row in rows() if part in row.name)]
     assert not DATA.exists() or same == []

@@ -124,7 +124,7 @@ def test_an_unknown_tool_has_no_schema() -> None:
     assert tools.types("Wether", "city") is None
 
 
-def test_the_later_tool_of_one_name_counts() -> None:
+def test_last_tool_of_a_name_counts() -> None:
     tools = tools_of({"name": "f", "parameters": {}}, {"name": "f", "parameters": PARAMETERS})
     assert tools.schema("f") == PARAMETERS
 
@@ -178,7 +178,7 @@ def test_parameters_may_have_any_name_and_any_annotation() -> None:
     }
 
 
-def test_annotations_that_do_not_resolve_say_nothing() -> None:
+def test_unresolvable_annotations_are_ignored() -> None:
     def odd(city: Nowhere, days: int) -> None: ...  # noqa: F821  # pyright: ignore[reportUndefinedVariable, reportUnknownParameterType]
 
     tools = tools_of(odd)
@@ -186,7 +186,7 @@ def test_annotations_that_do_not_resolve_say_nothing() -> None:
     assert tools.types("odd", "days") is None
 
 
-def test_a_model_that_json_cannot_describe() -> None:
+def test_model_without_json_schema() -> None:
     class Job(BaseModel):
         name: str
         run: Callable[[], None]
@@ -251,7 +251,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @in_one_item("tools, message", REFUSED.values())
-def test_refused(tools: Any, message: str) -> None:
+def test_rejected_tools(tools: Any, message: str) -> None:
     with pytest.raises(ToolError) as caught:
         Tools.of(tools)
     assert str(caught.value) == message
@@ -294,7 +294,7 @@ def test_a_schema_that_is_a_reference() -> None:
         {"properties": {"city": {"$ref": "#/properties/city"}}},
     ],
 )
-def test_schemas_that_say_nothing(schema: dict[str, Any]) -> None:
+def test_schemas_without_constraints(schema: dict[str, Any]) -> None:
     assert of_schema(schema).types("f", "city") is None
 
 
@@ -374,7 +374,7 @@ def test_types_of_hostile_schemas() -> None:
     assert types_of({"$ref": "#/$defs/D40"}, **{"$defs": {**doubling, "D60": {"type": "null"}}}) == ["null"]
 
 
-def test_types_of_many_names_are_not_all_kept() -> None:
+def test_type_cache_is_bounded() -> None:
     tools = of_schema({"additionalProperties": {"type": "integer"}})
     for number in range(2000):
         assert tools.types("f", str(number)) == {"integer"}

@@ -31,7 +31,7 @@ def fed(chunks: list[str], format: str = "ui_tars") -> list[list[Event]]:
     return [*[parser.feed(chunk) for chunk in chunks], parser.close()]
 
 
-def test_text_is_sent_while_it_comes() -> None:
+def test_typed_text_streams() -> None:
     first, second, third, *_ = fed(["Action: type(content='lich", "ens and mos", "ses\\n')"])
     assert first == [ActionText(0, "lich")]
     assert second == [ActionText(0, "ens and mos")]
@@ -48,7 +48,7 @@ def test_a_click_is_announced_when_its_call_closes() -> None:
     assert [type(event) for event in last] == [ActionParsed]
 
 
-def test_a_text_that_is_cut() -> None:
+def test_truncated_text() -> None:
     first, last = fed(["Action: type(content='lich"])
     assert first == [ActionText(0, "lich")]
     assert isinstance(last[0], ActionUnfinished)
@@ -76,7 +76,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("text", CALLS)
-def test_what_is_sent_is_what_is_typed(text: str) -> None:
+def test_streamed_text_is_the_typed_text(text: str) -> None:
     whole = parse(text, "ui_tars")
     for size in (1, 2, 3, 7):
         parser = StreamParser("ui_tars")
@@ -141,7 +141,7 @@ def test_points_are_moved_into_the_space_of_the_format() -> None:
         render(click, "ui_tars")
 
 
-def test_what_a_format_has_no_words_for() -> None:
+def test_actions_that_a_format_cannot_express() -> None:
     from outspoken import RenderError
 
     with pytest.raises(RenderError, match="no action that means `click`"):

@@ -33,7 +33,7 @@ def near_and_far(text: str, before: int) -> tuple[Any, Any]:
 @given(
     st.sampled_from(VALUES), st.integers(0, 9100), st.integers(8150, 8250), st.sampled_from(["", " ", "}", ",", "x"])
 )
-def test_a_value_is_the_same_wherever_it_stands(value: Any, cut: int, before: int, behind: str) -> None:
+def test_value_does_not_depend_on_its_offset(value: Any, cut: int, before: int, behind: str) -> None:
     text = json.dumps(value, ensure_ascii=bool(cut % 2))
     for written in (
         text + behind,
@@ -46,7 +46,7 @@ def test_a_value_is_the_same_wherever_it_stands(value: Any, cut: int, before: in
 
 
 @pytest.mark.parametrize("token", ["1234567890123456789012345", "-1.5e+10", "true", "null", '"\\ud83d\\ude00"', "1 "])
-def test_a_value_may_end_where_the_first_piece_does(token: str) -> None:
+def test_value_that_ends_with_the_first_piece(token: str) -> None:
     for length in range(8192 - 40, 8192 + 8):
         text = '["' + "y" * (length - 4) + '",' + token + "]"
         near, far = near_and_far(text, 9000)
@@ -56,7 +56,7 @@ def test_a_value_may_end_where_the_first_piece_does(token: str) -> None:
         assert (broken, also) == (None, None)
 
 
-def test_a_mistake_far_into_a_text_is_found_without_looking_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_mistake_is_found_without_reading_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     scan = scanner.scan_once
 
@@ -73,7 +73,7 @@ def test_a_mistake_far_into_a_text_is_found_without_looking_at_all_of_it(monkeyp
     assert max(seen) <= 8192
 
 
-def test_what_the_standard_decoder_does_not_document() -> None:
+def test_undocumented_behaviour_of_the_json_decoder() -> None:
     """`scan_once` gives a value and its end, or the place of the failure."""
     assert scanner.scan_once('x[1, "a"] y', 1) == ([1, "a"], 9)
     with pytest.raises(StopIteration) as stop:
