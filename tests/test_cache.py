@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
 from outspoken import CacheInfo, ResponseCache, Settings, Tools, parse
-from outspoken.processing.fingerprint import NoFingerprint, fingerprint
+from outspoken.processing.cache import NoFingerprint, fingerprint
 
 KEYS = st.sampled_from("abcdef")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))

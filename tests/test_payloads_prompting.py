@@ -12,8 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 from outspoken import PayloadRegistry, PayloadType
 from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
 from outspoken.payloads import Options
-from outspoken.payloads.options import Validation
 from outspoken.payloads.prompting import write_payload
+from outspoken.payloads.types import Validation
 
 TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})
 

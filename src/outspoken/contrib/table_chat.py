@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
-from outspoken.payloads.options import Options
 from outspoken.payloads.registry import PayloadRegistry
-from outspoken.payloads.types import Page, PayloadType
+from outspoken.payloads.types import Options, Page, PayloadType
 from outspoken.payloads.validation import BrokenRules, is_dict, is_list
 
 _MODEL = ConfigDict(extra="allow", populate_by_name=True)

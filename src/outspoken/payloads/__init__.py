@@ -4,11 +4,10 @@ An application declares its types once (`PayloadType`, `PayloadRegistry`). The r
 reads and validates them in whole texts and streams, and removes them from the message.
 """
 
-from .options import Options
 from .registry import PayloadRegistry
 from .replies import PayloadReply, TypedPayload
 from .streaming import PayloadStream
-from .types import Page, PayloadType
+from .types import Options, Page, PayloadType
 from .validation import BrokenRules
 
 __all__ = [

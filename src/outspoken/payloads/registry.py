@@ -15,12 +15,11 @@ from outspoken.results.replies import Reply, Span
 from outspoken.results.settings import Settings
 
 from .grammar import Marker, markers_of
-from .options import Options
 from .prompting import instructions, manifest
 from .replies import PayloadReply
 from .session import PayloadSession
 from .streaming import PayloadStream
-from .types import Page, PayloadType
+from .types import Options, Page, PayloadType
 
 #: A response: its text, or the content blocks of an API, whose text blocks are read as one text.
 Content: TypeAlias = str | Iterable[str | Mapping[str, Any]]

@@ -13,9 +13,8 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Segment, Span, Text
 
 from .grammar import FORMAT
-from .options import Options
 from .replies import TypedPayload
-from .types import Page, PayloadType
+from .types import Options, Page, PayloadType
 from .validation import Checked, check
 
 #: Findings that make a payload invalid.

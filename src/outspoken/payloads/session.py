@@ -12,13 +12,11 @@ from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import STATUSES, Payload, Reply
 from outspoken.results.settings import Settings
 
-from .builder import PayloadBuilder
 from .grammar import FORMAT, Marker, automaton_of, line_marker
-from .options import Options
-from .policy import PayloadPolicy
+from .policy import PayloadBuilder, PayloadPolicy
 from .replies import PayloadReply
 from .selection import PayloadChecker, PayloadSelector, first_registered, select_segments
-from .types import Page
+from .types import Options, Page
 
 
 class PayloadSession(Session):

@@ -1,10 +1,89 @@
-"""`ResponseCache`: a bounded, thread-safe cache of results."""
+"""`ResponseCache`: a bounded, thread-safe cache of results; and the fingerprints of values, which are its keys."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from hashlib import blake2b
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+from pydantic import BaseModel
+
+from outspoken.notations.tools import Tools
+
+_MAX_DEPTH = 100
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class NoFingerprint(TypeError):
+    """A value without a digest, because its state is not fully visible."""
+
+
+def fingerprint(*values: Any) -> str:
+    """The digest of values: 32 hexadecimal digits.
+
+    Accepts plain values, bytes, lists, tuples, dicts, sets, enumerations, dataclasses, pydantic models and model
+    classes, and `Tools`. The order of a dict matters. Raises NoFingerprint for everything else, such as functions.
+    """
+    digest = blake2b(digest_size=16)
+    _write(values, digest.update, 0)
+    return digest.hexdigest()
+
+
+def _write(value: Any, put: Callable[[bytes], None], depth: int) -> None:
+    """Write a value unambiguously: its type, its length, and its content."""
+    kind = cast("type[Any]", type(value))
+    if depth > _MAX_DEPTH:
+        raise NoFingerprint(f"a value nests deeper than {_MAX_DEPTH} levels")
+    if kind in _PLAIN:
+        _put(put, kind.__name__, value if kind is str else repr(value))
+    elif kind is bytes:
+        put(b"bytes %d:" % len(value))
+        put(value)
+    elif kind in (list, tuple):
+        _write_all(kind.__name__, cast("list[Any]", value), put, depth)
+    elif kind is dict:
+        _write_all("dict", [part for item in cast("dict[Any, Any]", value).items() for part in item], put, depth)
+    elif kind in (set, frozenset):
+        _write_all(kind.__name__, sorted([fingerprint(item) for item in cast("set[Any]", value)]), put, depth)
+    else:
+        _write_object(value, put, depth)
+
+
+def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
+    kind = cast("type[Any]", type(value))
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    parts: list[Any]
+    if isinstance(value, tuple):  # a named tuple
+        parts = list(cast("tuple[Any, ...]", value))
+    elif isinstance(value, Tools):
+        parts = [part for tool in value.names for part in (tool, value.schema(tool))]
+    elif isinstance(value, BaseModel) and not value.__pydantic_private__:
+        parts = [part for item in value for part in item]
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [part for field in fields(value) for part in (field.name, getattr(value, field.name))]
+    elif isinstance(value, type) and issubclass(value, BaseModel):
+        name, parts = f"class {value.__module__}.{value.__qualname__}", [value.model_json_schema()]
+    elif isinstance(value, Enum):
+        parts = [value.name]
+    else:
+        raise NoFingerprint(f"a value of type {name} has no fingerprint")
+    _write_all(name, parts, put, depth)
+
+
+def _write_all(name: str, parts: list[Any], put: Callable[[bytes], None], depth: int) -> None:
+    _put(put, name, str(len(parts)))
+    for part in parts:
+        _write(part, put, depth + 1)
+
+
+def _put(put: Callable[[bytes], None], name: str, text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    put(b"%s %d:" % (name.encode(), len(data)))
+    put(data)
 
 
 class CacheInfo(NamedTuple):

@@ -1,4 +1,4 @@
-"""The categories of mistakes that are counted, and the category of each diagnostic."""
+"""The categories of mistakes that are counted, the category of each diagnostic, and finish reasons."""
 
 from __future__ import annotations
 
@@ -55,3 +55,15 @@ def categories_of(diagnostics: Iterable[Diagnostic]) -> tuple[ErrorCategory, ...
     """The categories of a response's errors and warnings, each once, in the order of `ErrorCategory`."""
     found = {category_of(d) for d in diagnostics if d.severity != "note"}
     return tuple([category for category in ErrorCategory if category in found])
+
+
+#: The finish reasons that explain why a response has no usable content.
+TOKEN_LIMIT = frozenset({"length", "max_tokens"})
+CONTENT_FILTER = frozenset({"content_filter"})
+
+#: The messages of their diagnostics.
+FINISH_MESSAGES = {
+    "empty-response": "the response has no content",
+    "token-limit": "the model reached its token limit",
+    "content-filter": "a content filter stopped the model",
+}

@@ -16,9 +16,8 @@ from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagn
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
-from .categories import categories_of
+from .categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT, categories_of
 from .config import Expect, ParserConfig
-from .finish_reasons import CONTENT_FILTER, MESSAGES, TOKEN_LIMIT
 from .results import Check, Processed, null_action
 from .stats import Outcome
 from .strategies import Attempt, ParseRequest, run_strategies
@@ -94,10 +93,10 @@ def _response_diagnostics(
         message = f"the response is not in the format `{request.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if reason in TOKEN_LIMIT:
-        yield PendingDiagnostic("token-limit", MESSAGES["token-limit"], end, "warning", reply.format)
+        yield PendingDiagnostic("token-limit", FINISH_MESSAGES["token-limit"], end, "warning", reply.format)
     if reason in CONTENT_FILTER:
         severity = "warning" if found.usable else "error"
-        yield PendingDiagnostic("content-filter", MESSAGES["content-filter"], end, severity, reply.format)
+        yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
     if found.usable and found.route == "primary" and expect == "json":
         yield from _cut_json(reply, settings)
     if found.usable or reply.status in ("truncated", "invalid"):
@@ -105,7 +104,7 @@ def _response_diagnostics(
     if reply.raw.strip():
         yield PendingDiagnostic("nothing-usable", _UNUSABLE[expect], (0, len(reply.raw)), "error", reply.format)
     else:
-        yield PendingDiagnostic("empty-response", MESSAGES["empty-response"], end, "error", reply.format)
+        yield PendingDiagnostic("empty-response", FINISH_MESSAGES["empty-response"], end, "error", reply.format)
 
 
 def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:

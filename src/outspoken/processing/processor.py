@@ -16,11 +16,10 @@ from outspoken.results.construct import construct
 from outspoken.results.settings import DEFAULT, Settings
 from outspoken.results.snippet import visible
 
-from .cache import ResponseCache
+from .cache import NoFingerprint, ResponseCache, fingerprint
+from .categories import CONTENT_FILTER
 from .config import ParserConfig
 from .evaluation import evaluate
-from .fingerprint import NoFingerprint, fingerprint
-from .finish_reasons import CONTENT_FILTER
 from .results import Answer, Check, Processed, RetryRequest
 from .stats import ParseStats
 from .strategies import ParseRequest

@@ -18,11 +18,10 @@ from starlette.types import Receive, Scope, Send
 
 from outspoken.providers.export.sse import sse_end, sse_event
 
-from .headers import to_client, to_upstream
 from .http_errors import HttpError, bad_upstream_response
 from .rewriter import CompletionRewriter, StreamRewriter
 from .settings import ServeSettings
-from .upstream import Deadline, Upstream
+from .upstream import Deadline, Upstream, to_client, to_upstream
 
 _T = TypeVar("_T")
 

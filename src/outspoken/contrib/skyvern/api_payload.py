@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
-from outspoken.processing import finish_reasons
+from outspoken.processing.categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic
@@ -20,7 +20,7 @@ _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
 
 #: The messages of the diagnostics beyond those of `read_json`.
 MESSAGES = {
-    **finish_reasons.MESSAGES,
+    **FINISH_MESSAGES,
     "reasoning": "the reasoning before the answer is not part of the value",
     "truncated": "the text ends inside the JSON value",
     "cut-early": "the text ends before a JSON value",
@@ -79,7 +79,7 @@ class Evaluation:
         #: the diagnostics of `read_json`, without `cut-json`, which `truncated` replaces
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
         self._end = len(reading.raw.rstrip())
-        limited, filtered = finish_reason in finish_reasons.TOKEN_LIMIT, finish_reason in finish_reasons.CONTENT_FILTER
+        limited, filtered = finish_reason in TOKEN_LIMIT, finish_reason in CONTENT_FILTER
         if reading.values:
             usable = self._evaluate(reading, prompt_name, force_dict)
         else:

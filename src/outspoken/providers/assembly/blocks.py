@@ -10,8 +10,7 @@ from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Payload, Reasoning, Segment, Status, Text
 
-from .offset_map import OffsetMap, SegmentT
-from .recorder import Recorder
+from .recorder import OffsetMap, Recorder, SegmentT
 
 _HIGH_SURROGATES = "\ud800", "\udbff"
 
