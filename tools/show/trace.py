@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from outspoken.detection.candidates import SegmentPolicy
-from outspoken.engine.batched_matching import BatchedMatcher
 from outspoken.engine.damaged_segment import DamagedSegment
 from outspoken.engine.parser import Parser
 from outspoken.engine.recovery_driver import RecoveryDriver
@@ -200,8 +200,10 @@ class TracedSteps(SingleSteps):
 
     trace: Trace
 
-    def _make_recovery(self) -> RecoveryDriver:
-        made = TracedRecovery(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+    @cached_property
+    def recovery(self) -> RecoveryDriver:
+        """Writes down what becomes of damaged segments."""
+        made = TracedRecovery(self)
         made.trace = self.trace
         return made
 
@@ -308,23 +310,20 @@ class TracedRecovery(RecoveryDriver):
         return going
 
 
-class _NoBatches(BatchedMatcher):
-    """Leaves all of the text to the single steps."""
-
-    def run(self) -> None:
-        """Read nothing."""
-
-
 class TracedParser(Parser):
     """Reads one text in single steps, and writes them down."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.batches = _NoBatches(self.automaton, self.builder, self.text, self.state, False)
         self.trace = Trace(self.builder, self.text, self.state)
 
-    def _make_steps(self) -> SingleSteps:
-        made = TracedSteps(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+    def read_batches(self) -> None:
+        """Read nothing: all of the text is left to the single steps."""
+
+    @cached_property
+    def steps(self) -> SingleSteps:
+        """Single steps that are written down."""
+        made = TracedSteps(self)
         made.trace = self.trace
         return made
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.budget import RecoveryBudget
-from outspoken.engine.operations import follow
 from outspoken.engine.parser import Parser
 from outspoken.engine.policy import ParserPolicy
+from outspoken.engine.state import follow
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.semantics.builder import Builder
@@ -160,7 +160,7 @@ class Candidate:
         match = step.match(self.text.text, self.text.pos)
         self.segment.has_begun = True
         follow(builder, self.text, state, step.branches[match.lastindex], match)
-        self.parser.batches.run()
+        self.parser.read_batches()
         config = state.config
         if config.free is None or config.free.target is not self.automaton.top_level or config.leading_markers:
             return False

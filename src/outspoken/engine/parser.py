@@ -7,6 +7,7 @@ matched in batches; a chunk is read marker by marker, and what may still become 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
@@ -14,7 +15,7 @@ from outspoken.grammar.matchers import named_operation
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
-from .batched_matching import BatchedMatcher
+from .batched_matching import read_batches
 from .budget import RecoveryBudget
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
@@ -43,7 +44,6 @@ class Parser:
     #: free text within `_end_search`: what takes more of it, and whether white space at its end is held
     _take_text: Callable[[str, int, int], None] | None = None
     _holds_end = False
-    _steps: SingleSteps | None = None
 
     def __init__(
         self,
@@ -56,7 +56,6 @@ class Parser:
     ) -> None:
         self.automaton, self.builder, self.text, self.policy = automaton, builder, text, policy
         self.state = ParserState(automaton, config or automaton.start, text.base - 1)
-        self.batches = BatchedMatcher(automaton, builder, text, self.state, policy.stops_at_text)
         builder.source.slice = text.slice
         self._blanks: list[str] = []
         self._budget = budget
@@ -68,15 +67,13 @@ class Parser:
             self._budget = RecoveryBudget()
         return self._budget
 
-    @property
+    @cached_property
     def steps(self) -> SingleSteps:
         """What reads in single steps."""
-        if self._steps is None:
-            self._steps = self._make_steps()
-        return self._steps
+        return SingleSteps(self)
 
-    def _make_steps(self) -> SingleSteps:
-        return SingleSteps(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+    #: reads complete text in batches
+    read_batches = read_batches
 
     # a place to start from
 
@@ -220,7 +217,7 @@ class Parser:
         self._end_search = None
         while going:
             if final and state.embedded is None and state.damage is None and state.missing_closer_at is None:
-                self.batches.run()
+                self.read_batches()
                 if text.pos == len(text.text) and state.before_text and state.config.end_operations() == ():
                     return
             going = self._step(final=final)

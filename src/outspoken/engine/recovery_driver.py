@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from typing import TYPE_CHECKING
+
+from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
-from outspoken.recovery.path import RecoveryPath, Region
+from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
 from outspoken.recovery.search import recover
 from outspoken.recovery.speculation import Speculation
 from outspoken.recovery.sync_points import single_character_points
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.handlers import FREE, Place
 
-from .budget import SEARCH, TRY, RecoveryBudget
+from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, find_end, looks_like_call
-from .path_application import apply_step, says_something
-from .policy import ParserPolicy
-from .state import ParserState
-from .text_buffer import LOOKBEHIND, TextBuffer
+from .state import carry_out
+from .text_buffer import BLANK, LOOKBEHIND, TextBuffer
+
+if TYPE_CHECKING:
+    from .single_steps import SingleSteps
 
 #: No opening marker is longer than this.
 _LONGEST_MARKER = 1500
+#: The rules that make a damaged segment worth recovering.
+_SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
 
 class RecoveryDriver:
@@ -29,17 +35,9 @@ class RecoveryDriver:
     there is more to read.
     """
 
-    def __init__(
-        self,
-        automaton: Automaton,
-        builder: Builder,
-        text: TextBuffer,
-        state: ParserState,
-        policy: ParserPolicy,
-        budget: RecoveryBudget,
-    ) -> None:
-        self.automaton, self.builder, self.text, self.state = automaton, builder, text, state
-        self.policy, self.budget = policy, budget
+    def __init__(self, steps: SingleSteps) -> None:
+        self.automaton, self.builder, self.text, self.state = steps.automaton, steps.builder, steps.text, steps.state
+        self.policy, self.budget = steps.policy, steps.budget
 
     def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (up to `end`, if that was read as an embedded value).
@@ -241,7 +239,7 @@ class RecoveryDriver:
         budget.spent += SEARCH
         path = recover(region)
         budget.nodes = region.nodes
-        if path is None or not says_something(path):
+        if path is None or not _says_something(path):
             return False
         accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
         self.policy.recovered(path, accepted=accepted)
@@ -256,7 +254,7 @@ class RecoveryDriver:
             # the section's own opener may be missing; it stands before the call, and so is no part of the path
             fork.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
         for step in path.steps:
-            apply_step(fork, step, self.text, self.state.trims)
+            _apply_step(fork, step, self.text, self.state.trims)
         if path.cut:
             fork.cut(end)
         fork.output.flush()
@@ -272,3 +270,43 @@ class RecoveryDriver:
         speculation.accept()
         self.resume(end, path.config)
         return True
+
+
+def _says_something(path: RecoveryPath) -> bool:
+    """Does a path hold more than text? One that only drops doubled markers does, too."""
+    transitions = [step.transition for step in path.steps if step.transition is not None]
+    if any(name == "end" and kind in _SAYING for t in transitions for name, kind in (*t.before, *t.after)):
+        return True
+    dropped = [step for step in path.steps if step.transition is None and step.edits]
+    return bool(dropped) and all(step.transition is None or step.start == step.end for step in path.steps)
+
+
+def _apply_step(builder: Builder, step: RecoveryStep, text: TextBuffer, trims: frozenset[str]) -> None:
+    """Carry out one step of a recovery path. `trims` is the free text that is trimmed."""
+    transition, recorder, output = step.transition, builder.recorder, builder.output
+    if transition is None or not transition.inserted:
+        recorder.edits += step.edits
+    if step.ambiguous:
+        recorder.ambiguity = "the call can be read in two ways that are as likely"
+        recorder.was_ambiguous = True
+    if transition is None:
+        if step.edits:
+            output.consumed = max(output.consumed, step.end)
+        return  # a dropped step without edits is a marker cut off by the end of the text
+    if step.is_text:
+        role = transition.terminal.short
+        start, end = _trimmed(step, text) if role in trims else (step.start, step.end)
+        if end > start:
+            FREE[role](builder, text.slice(start, end), start, end)
+        if role == "ARG_VALUE":
+            builder.calls.end_value()
+    elif step.value_text:
+        builder.state.last_value, builder.state.last_text = step.value, step.value_text
+    carry_out(builder, transition, Place(step.start, step.end, step.text))
+
+
+def _trimmed(step: RecoveryStep, text: TextBuffer) -> tuple[int, int]:
+    """The span of free text without the white space that belongs to markup."""
+    piece = text.slice(step.start, step.end)
+    start = step.start + len(piece) - len(piece.lstrip(BLANK))
+    return start, max(step.end - (len(piece) - len(piece.rstrip(BLANK))), start)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.automaton import Config, Transition
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
-from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
 from .batched_matching import LONG, schema_of
-from .budget import RecoveryBudget
-from .operations import carry_out, follow
-from .policy import ParserPolicy
-from .state import ParserState
-from .text_buffer import BLANK, BLANKS, TextBuffer
+from .state import carry_out, follow
+from .text_buffer import BLANK, BLANKS
 
 if TYPE_CHECKING:
+    from .parser import Parser
     from .recovery_driver import RecoveryDriver
 
 
@@ -30,31 +28,17 @@ class SingleSteps:
     may still become another marker is held back.
     """
 
-    def __init__(
-        self,
-        automaton: Automaton,
-        builder: Builder,
-        text: TextBuffer,
-        state: ParserState,
-        policy: ParserPolicy,
-        budget: RecoveryBudget,
-    ) -> None:
-        self.automaton, self.builder, self.text, self.state = automaton, builder, text, state
-        self.policy, self.budget = policy, budget
-        self.max_depth = builder.context.settings.max_depth
-        self._recovery: RecoveryDriver | None = None
+    def __init__(self, parser: Parser) -> None:
+        self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
+        self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
+        self.max_depth = parser.builder.context.settings.max_depth
 
-    @property
+    @cached_property
     def recovery(self) -> RecoveryDriver:
         """What reads damaged segments."""
-        if self._recovery is None:
-            self._recovery = self._make_recovery()
-        return self._recovery
-
-    def _make_recovery(self) -> RecoveryDriver:
         from .recovery_driver import RecoveryDriver  # sound text never needs it, and it takes long to import
 
-        return RecoveryDriver(self.automaton, self.builder, self.text, self.state, self.policy, self.budget)
+        return RecoveryDriver(self)
 
     # free text
 

@@ -1,11 +1,16 @@
-"""What a parser knows of the place where it is: its configuration, and what it is in the middle of."""
+"""Where a parser is: its configuration, what it is in the middle of, and the transitions that take it on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar import matchers
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_value import EmbeddedValue
+from outspoken.semantics.handlers import HANDLERS, Place
+
+from .text_buffer import TextBuffer
 
 if TYPE_CHECKING:
     from .damaged_segment import DamagedSegment
@@ -58,3 +63,20 @@ class ParserState:
     def is_within_text(self) -> bool:
         """Is all that is open free text, or nothing?"""
         return self.embedded is None and self.damage is None and self.missing_closer_at is None
+
+
+def carry_out(builder: Builder, transition: Transition, place: Place, base: int = 0) -> None:
+    """Carry out the operations of a transition that no matcher took; `base` is added to the offsets of the place."""
+    bound = transition.bound if transition.bound is not None else matchers.bound_operations(transition, HANDLERS)
+    for function, arg, group in bound:
+        function(builder, arg, place, group, base)
+
+
+def follow(builder: Builder, text: TextBuffer, state: ParserState, branch: matchers.Branch, match: Any) -> None:
+    """Follow a branch of a matcher: carry out its operations, and go on behind its match."""
+    base = text.base
+    for function, arg, group in branch.operations:
+        function(builder, arg, match, group, base)
+    state.config = branch.target
+    text.pos = match.end()
+    state.after_marker = True
