@@ -38,7 +38,7 @@ class Opener:
         config = self._step.target
         if config.free is not None:
             return f"(?:{self.regex})", ""
-        embedded = [f"(?={notation_of(t.terminal).first})" for t in config.embedded]
+        embedded = [f"(?={notation_of(t.terminal).first_chars})" for t in config.embedded]
         following = "|".join([*[t.terminal.regex for t in config.markers], *embedded, r"\Z"])
         return f"(?:{self.regex}){config.automaton.tables.ignore}", following
 

@@ -76,6 +76,11 @@ class WalkState:
         self.edits = (self.edits, start, end, after, code)
         self.weight += WEIGHTS.get(code, 2)
 
+    def replace(self, end: int, after: str, code: str) -> None:
+        """Record that `after` replaces the text up to `end`, and go on there."""
+        self.record(self.pos, end, after, code)
+        self.pos = end
+
     def drop(self, start: int, end: int, code: str) -> None:
         """Record that text[start:end] is left out, and discard the edits inside it."""
         while self.edits is not None and self.edits[1] >= start:
@@ -171,8 +176,7 @@ class BracketRules:
         if name == names[-1]:
             closed, dropped = s.copy(), s.copy()
             self._close(closed, char)
-            dropped.record(s.pos, s.pos + 1, "", "extra-closer")
-            dropped.pos += 1
+            dropped.replace(s.pos + 1, "", "extra-closer")
             return [closed, dropped]
         self._drop_pending_comma(s)
         options: list[WalkState] = []
@@ -189,8 +193,7 @@ class BracketRules:
         self._pop(instead, s.pos + 1)
         if s.mode != "A":
             return [*options, instead]
-        s.record(s.pos, s.pos + 1, "", "extra-closer")
-        s.pos += 1
+        s.replace(s.pos + 1, "", "extra-closer")
         return [*options, instead, s]
 
     def _close(self, s: WalkState, char: str) -> None:
@@ -228,10 +231,8 @@ class BracketRules:
             return self._close_objects(s)
         if s.last != s.pos or s.stack[-1] == "D":
             return "stuck"
-        s.record(s.pos, s.pos + 1, "", "doubled-brace")
-        s.stack = s.stack[:-1] + "D"
-        s.pos += 1
-        s.last = s.pos
+        s.replace(s.pos + 1, "", "doubled-brace")
+        s.stack, s.last = s.stack[:-1] + "D", s.pos
         return None
 
     def _close_objects(self, s: WalkState) -> Stop | None:
@@ -276,8 +277,7 @@ class BracketRules:
             s.pending = False
         elif s.mode != "A" and (s.mode not in "EF" or s.pos < self.end):
             self._drop_member(s, "cut-text")
-        if s.pending and s.comma:
-            s.record(*s.comma, "", "trailing-comma")
+        self._drop_pending_comma(s)
         at = s.last if self.closed and (s.edits is None or s.edits[2] <= s.last) else self.end
         for name in reversed(s.stack):
             s.record(at, at, CLOSING[name], "missing-closer" if self.closed else "cut-container")

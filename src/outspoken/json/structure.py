@@ -85,9 +85,7 @@ class StructureWalk(BracketRules):
         if char in tokens.COMMAS:
             return self._no_value(s)
         if s.mode == "V" and char in ":：":
-            s.record(s.pos, s.pos + 1, "", "extra-colon")
-            s.pos += 1
-            return None
+            return s.replace(s.pos + 1, "", "extra-colon")
         if s.mode in "EI" and self._skip_ellipsis(s):
             return None
         self._confirm_comma(s)
@@ -119,8 +117,7 @@ class StructureWalk(BracketRules):
         return end == self.end and not self.closed and bool(s.stack)
 
     def _read(self, s: WalkState, end: int, after: str, code: str) -> Stop | None:
-        s.record(s.pos, end, after, code)
-        s.pos = end
+        s.replace(end, after, code)
         return s.end_value("word")
 
     def _bare(self, s: WalkState) -> Stop | None:
@@ -137,8 +134,7 @@ class StructureWalk(BracketRules):
         if not any(char.isalnum() for char in word):
             return "stuck"
         escaped = word.replace("\\", "\\\\")
-        s.record(s.pos, s.pos + len(word), f'"{escaped}"', "bare-value")
-        s.pos += len(word)
+        s.replace(s.pos + len(word), f'"{escaped}"', "bare-value")
         return s.end_value("bare")
 
     def _no_value(self, s: WalkState) -> Stop | None:
@@ -153,9 +149,7 @@ class StructureWalk(BracketRules):
 
     def _extra_comma(self, s: WalkState) -> None:
         """Drop commas with nothing before them."""
-        end = _COMMAS.match(self.text, s.pos).end()
-        s.record(s.pos, end, "", "extra-comma")
-        s.pos = end
+        s.replace(_COMMAS.match(self.text, s.pos).end(), "", "extra-comma")
 
     def _skip_ellipsis(self, s: WalkState) -> bool:
         """Drop dots that stand for omitted items, with the comma behind them. Returns whether they do."""
@@ -168,8 +162,7 @@ class StructureWalk(BracketRules):
             end = after + 1
         elif char not in tokens.CLOSERS:
             return False
-        s.record(s.pos, end, "", "ellipsis")
-        s.pos = end
+        s.replace(end, "", "ellipsis")
         return True
 
     # -- strings
@@ -182,7 +175,7 @@ class StructureWalk(BracketRules):
             return None
         if self._triple(s):
             return None
-        match = tokens.closes(quote).match(text, s.pos + 1)
+        match = tokens.STRING_REST[quote].match(text, s.pos + 1)
         if match is None:
             s.opened = s.pos
             return "end"
@@ -277,7 +270,7 @@ class StructureWalk(BracketRules):
     def _is_followed(self, pos: int, what: re.Pattern[str]) -> bool:
         """Does a string begin here, and is it followed by a match?"""
         quote = self.text[pos]
-        match = tokens.closes(quote).match(self.text, pos + 1) if quote in tokens.QUOTES else None
+        match = tokens.STRING_REST[quote].match(self.text, pos + 1) if quote in tokens.QUOTES else None
         return match is not None and what.match(self.text, match.end()) is not None
 
     def _word(self, pos: int) -> bool:

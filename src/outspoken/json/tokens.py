@@ -112,17 +112,13 @@ _TAIL = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 _HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
 
-def closes(opening: str) -> re.Pattern[str]:
-    """The pattern of a string behind its opening quote, up to the first quote that closes it."""
-    return _CLOSING[opening]
-
-
 def _closing(quotes: str) -> re.Pattern[str]:
     chars = re.escape(quotes)
     return re.compile(rf"[^{chars}\\]*(?:\\.[^{chars}\\]*)*([{chars}])", re.DOTALL)
 
 
-_CLOSING = {opening: _closing(closing) for opening, closing in QUOTES.items()}
+#: The patterns of strings behind their opening quotes, up to the first quote that closes them.
+STRING_REST = {opening: _closing(closing) for opening, closing in QUOTES.items()}
 
 
 def string_changes(text: str, open_end: int, close: int, quote: str) -> list[Change]:

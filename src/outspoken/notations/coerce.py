@@ -36,6 +36,11 @@ _STRING = frozenset({"string"})
 _NUMERIC = frozenset({"integer", "number"})
 _NESTED = frozenset({"object", "array"})
 
+#: JSON types by the types of Python
+KINDS: dict[type, str] = {
+    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
+}  # fmt: skip
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -79,10 +84,7 @@ def fits(value: Any, types: frozenset[str] | None) -> bool:
         return "number" in types or ("integer" in types and value.is_integer())
     if isinstance(value, int) and not isinstance(value, bool):
         return not _NUMERIC.isdisjoint(types)
-    return _KINDS.get(value.__class__) in types
-
-
-_KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+    return KINDS.get(value.__class__) in types
 
 
 def may_be_other_than_text(first_chars: str, types: frozenset[str] | None, fallback: str) -> bool:

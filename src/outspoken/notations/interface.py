@@ -32,12 +32,15 @@ ValueScanner: TypeAlias = "JsonScanner | PythonScanner | Transcoder"
 
 
 class Notation:
-    """A notation of embedded values."""
+    """A notation of embedded values, which may begin with the characters `first`."""
 
     #: bare values get their types from the tool's schema
     typed_by_schema = False
     #: damaged values can be repaired as JSON or as Python literals
-    repairable = False
+    repaired_as_literal = False
+
+    def __init__(self, first: frozenset[str]) -> None:
+        self._first = first
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         """A scanner for a value that arrives in pieces."""
@@ -45,12 +48,12 @@ class Notation:
 
     def may_begin(self, char: str) -> bool:
         """May a value begin with the character?"""
-        raise NotImplementedError
+        return char in self._first
 
     @property
-    def first(self) -> str:
+    def first_chars(self) -> str:
         """The characters that a value may begin with, as a class of a regular expression."""
-        raise NotImplementedError
+        return f"[{re.escape(''.join(sorted(self._first)))}]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         """Read a complete value that begins at `pos`. None if there is none, or, unless `final`, if it may go on."""
@@ -68,18 +71,8 @@ class Notation:
 class JsonNotation(Notation):
     """JSON."""
 
-    def __init__(self, name: str) -> None:
-        self._first = JSON_FIRST[name]
-
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return JsonScanner()
-
-    def may_begin(self, char: str) -> bool:
-        return char in self._first
-
-    @property
-    def first(self) -> str:
-        return f"[{re.escape(''.join(sorted(self._first)))}]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         found = read_at(text, pos, max_depth)
@@ -94,37 +87,33 @@ class JsonNotation(Notation):
         return to_json(value)
 
 
-@lru_cache(maxsize=1)
-def _python() -> ModuleType:
-    """The module of Python literals, which few formats need."""
-    from . import python_literals
-
-    return python_literals
-
-
 class PythonNotation(Notation):
-    """Python literals."""
+    """Python literals. `module` reads them; it is loaded for the few formats that need it."""
 
-    repairable = True
+    repaired_as_literal = True
+
+    def __init__(self, module: ModuleType) -> None:
+        super().__init__(frozenset())
+        self._module = module
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
-        return _python().PythonScanner(max_depth)
+        return self._module.PythonScanner(max_depth)
 
     def may_begin(self, char: str) -> bool:
         return char != "" and char not in ",)]}=:"
 
     @property
-    def first(self) -> str:
+    def first_chars(self) -> str:
         return r"[^,)\]}=:]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
-        found = _python().read_at(text, pos, max_depth)
+        found = self._module.read_at(text, pos, max_depth)
         if found is None or (not final and found[1] == len(text)):
             return None
         return found[0], found[1], to_json(found[0])
 
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
-        value = _python().decode(text, max_depth)
+        value = self._module.decode(text, max_depth)
         return value, to_json(value)
 
     def write(self, value: Any) -> str | None:
@@ -148,18 +137,12 @@ class MarkedNotation(Notation):
         write: Callable[[Any, str], str | None],
         find_missing: Callable[[str, int, str, int], list[int] | None] | None = None,
     ) -> None:
-        self.mark, self._first, self._scanner = mark, first, scanner
-        self._read_plain, self._write, self._find_missing = read_plain, write, find_missing
+        super().__init__(frozenset(first))
+        self.mark, self._scanner, self._read_plain = mark, scanner, read_plain
+        self._write, self._find_missing = write, find_missing
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return self._scanner(self.mark, max_depth, view)
-
-    def may_begin(self, char: str) -> bool:
-        return char != "" and char == self._first
-
-    @property
-    def first(self) -> str:
-        return f"[{re.escape(self._first)}]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
         plain = self._read_plain(text, pos, self.mark, view)
@@ -197,7 +180,7 @@ def notation(short: str, mark: str) -> Notation:
     Raises ValueError for a name that has no notation.
     """
     if short in JSON_FIRST:
-        return JsonNotation(short)
+        return JsonNotation(JSON_FIRST[short])
     if short == "BRACED_OBJECT":
         from . import braced
 
@@ -209,7 +192,9 @@ def notation(short: str, mark: str) -> Notation:
 
         return MarkedNotation(mark, mark[:1], tagged.TaggedScanner, tagged.read_plain, tagged.write_tagged)
     if short == "PYTHON_VALUE":
-        return PythonNotation()
+        from . import python_literals
+
+        return PythonNotation(python_literals)
     raise ValueError(f"there is no notation for the terminal `{short}`")
 
 

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import Any, TypeGuard, cast
 from urllib.parse import unquote
 
-from .coerce import read_bare
+from .coerce import KINDS, read_bare
 
 Types = frozenset[str]
 
-_KINDS: dict[type, str] = {
-    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array",
-}  # fmt: skip
 #: each JSON type alone
-SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in _KINDS.values()}
+SINGLE_TYPES: dict[str, Types] = {name: frozenset({name}) for name in KINDS.values()}
 #: the keywords of a schema that restrict its types besides `type`
 RESTRICTING = frozenset({"const", "enum", "anyOf", "oneOf", "allOf", "$ref", "nullable"})
 _MAX_DEPTH = 64
@@ -151,7 +148,7 @@ def _declared(declared: Any) -> Types | None:
 
 def _kinds(values: Iterable[Any]) -> Types | None:
     """The types of the values of an enumeration."""
-    return frozenset([_KINDS[type(value)] for value in values if type(value) in _KINDS]) or None
+    return frozenset([KINDS[type(value)] for value in values if type(value) in KINDS]) or None
 
 
 def _either(options: list[Types | None]) -> Types | None:

@@ -67,7 +67,7 @@ class ValueReader:
                 found.append(Edge(0, end, transition.target, (step,)))
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
                 found += self._without_marks(at, transition, notation, schema)
-            if notation.repairable and (intact is None or not self._is_followed(intact[1], transition.target)):
+            if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
                 found += self._literals(at, transition)
         return found
 

@@ -12,7 +12,7 @@ from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.template_fields import written
-from outspoken.notations.coerce import to_json
+from outspoken.notations.coerce import KINDS, to_json
 from outspoken.notations.tools import Tools
 from outspoken.results.actions.union import BaseAction
 from outspoken.results.errors import RenderError
@@ -187,14 +187,9 @@ def _tools_of_values(segments: list[Any]) -> Tools | None:
     return Tools.of(listed) if listed else None
 
 
-_KINDS: dict[type, str] = {
-    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
-}  # fmt: skip
-
-
 def _describe(value: Any, schema: dict[str, Any]) -> None:
     """Extend a schema so that it admits a value."""
-    kind = _KINDS.get(cast("type[Any]", type(value)), "null")
+    kind = KINDS.get(cast("type[Any]", type(value)), "null")
     types: list[str] = schema.setdefault("type", [])
     if kind not in types:
         types.append(kind)
