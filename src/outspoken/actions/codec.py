@@ -156,7 +156,7 @@ class FieldDecoder:
             if self._rule.is_path(field):
                 places = read_path(value, self._space, key, started=started)
                 known = self._rule.model.model_fields
-                return {name: self._placed(place, key) for name, place in places.items() if name in known}
+                return {name: self._in_pixels(place, key) for name, place in places.items() if name in known}
             return self._decode(field, origin, key, value)
         except FieldError:
             if field not in _REMARKS:
@@ -178,7 +178,7 @@ class FieldDecoder:
             return {name: [self._nested(item, key) for item in read_value(kind, value, key, self._space)]}
         if kind.reader == "points":
             places = read_value(kind, value, key, self._space)
-            return {name: [self._placed(read_point(place, self._space, key), key) for place in places]}
+            return {name: [self._in_pixels(read_point(place, self._space, key), key) for place in places]}
         read = read_value(kind, value, key, self._space)
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
@@ -188,7 +188,7 @@ class FieldDecoder:
                 read = CONVERSIONS[origin.conversion].read(read)
             except ValueError as error:
                 raise FieldError(key, f"has in `{key}` {error}") from None
-        return {name: self._placed(read, key)}
+        return {name: self._in_pixels(read, key)}
 
     def _nested(self, item: Any, key: str) -> Any:
         """An action of a batch, written as the arguments of the same call. Raises FieldError."""
@@ -202,13 +202,13 @@ class FieldDecoder:
         self.clamped += decoded.clamped
         return decoded.action
 
-    def _placed(self, value: Any, key: str) -> Any:
+    def _in_pixels(self, value: Any, key: str) -> Any:
         """Convert points to pixels if the screen is known, and clamp them if the settings ask for it.
 
         Raises FieldError for a point that cannot be converted.
         """
         if isinstance(value, list):
-            return [self._placed(item, key) for item in cast("list[Any]", value)]
+            return [self._in_pixels(item, key) for item in cast("list[Any]", value)]
         if not isinstance(value, Point):
             return value
         screen, edges = self._settings.screen, None

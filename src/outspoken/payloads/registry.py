@@ -14,7 +14,6 @@ from outspoken.results.events import Event
 from outspoken.results.replies import Reply, Span
 from outspoken.results.settings import Settings
 
-from .grammar import Marker, markers_of
 from .prompting import instructions, manifest
 from .replies import PayloadReply
 from .session import PayloadSession
@@ -133,7 +132,7 @@ class PayloadRegistry:
         `options` replaces the registry's options. For the other arguments and exceptions see `outspoken.parse`. Raises
         ValueError for an unknown page.
         """
-        session = self._session(page, prefix, on_error, repair, settings, options or self.options, None)
+        session = PayloadSession(self.page(page), options or self.options, prefix, on_error, repair, settings, None)
         text, session.blocks = _join_text(content)
         reply = session.read(text, finish_reason)
         assert isinstance(reply, PayloadReply)
@@ -159,7 +158,7 @@ class PayloadRegistry:
         if options.precedence != "text":
             raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
         events: list[Event] = []
-        session = self._session(page, prefix, on_error, repair, settings, options, events)
+        session = PayloadSession(self.page(page), options, prefix, on_error, repair, settings, events)
         return PayloadStream(session, events, previews=previews)
 
     def stream(self, chunks: Iterable[str | bytes], page: str | None = None, **how: Any) -> Iterator[Event]:
@@ -179,20 +178,6 @@ class PayloadRegistry:
                 yield event
         for event in parser.close():
             yield event
-
-    def _session(
-        self,
-        page: str | None,
-        prefix: str | None,
-        on_error: OnError,
-        repair: RepairLimit | None,
-        settings: Settings | None,
-        options: Options,
-        events: list[Event] | None,
-    ) -> PayloadSession:
-        known = self.page(page)
-        markers: tuple[Marker, ...] = markers_of((*known.types, *known.elsewhere))
-        return PayloadSession(known, markers, options, prefix, on_error, repair, settings, events)
 
     # prompts
 

@@ -12,7 +12,7 @@ from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import STATUSES, Payload, Reply
 from outspoken.results.settings import Settings
 
-from .grammar import FORMAT, Marker, automaton_of, line_marker
+from .grammar import FORMAT, automaton_of, line_marker, markers_of
 from .policy import PayloadBuilder, PayloadPolicy
 from .replies import PayloadReply
 from .selection import PayloadChecker, PayloadSelector, first_registered, select_segments
@@ -28,7 +28,6 @@ class PayloadSession(Session):
     def __init__(
         self,
         page: Page,
-        markers: tuple[Marker, ...],
         options: Options,
         prefix: str | None,
         on_error: OnError,
@@ -36,9 +35,10 @@ class PayloadSession(Session):
         settings: Settings | None,
         events: list[Event] | None,
     ) -> None:
-        self.page, self._markers, self.options = page, markers, options
+        self.page, self.options = page, options
+        self._markers = markers_of((*page.types, *page.elsewhere))
         self.blocks: tuple[tuple[int, int], ...] = ()
-        policy = PayloadPolicy(line_marker(markers))
+        policy = PayloadPolicy(line_marker(self._markers))
         super().__init__(FORMAT, None, prefix, on_error, repair, settings, events, policy)
         self._builder.page = page
         self.checker = PayloadChecker(page, options, self._text.slice)

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from outspoken.results.actions.base import BaseAction
-from outspoken.results.actions.control import NoOp
-from outspoken.results.actions.union import Action
+from outspoken.results.actions.union import Action, NoOp
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, ToolCall
 

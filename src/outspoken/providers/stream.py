@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from outspoken.grammar.registry import resolve
 from outspoken.notations.tools import Tools
@@ -23,10 +23,24 @@ from .registry import content_format, find_provider, make_reader
 from .replies import ProviderReply
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from outspoken.results.geometry import Screen, Space
 
 #: The value of `format` that selects the format of the provider's content.
 PROVIDER_FORMAT = "provider"
+
+
+class ReadOptions(TypedDict, total=False):
+    """The options of `ProviderStream` and `parse_response`; see `ProviderStream`."""
+
+    tools: Any
+    prefix: str | None
+    on_error: OnError
+    repair: RepairLimit | None
+    coordinates: Space | None
+    screen: Screen | None
+    settings: Settings | None
 
 
 class ProviderStream:
@@ -149,32 +163,12 @@ class ProviderStream:
 
 
 def parse_response(
-    response: Any,
-    provider: str = "openai",
-    format: str | None = PROVIDER_FORMAT,
-    *,
-    tools: Any = None,
-    prefix: str | None = None,
-    on_error: OnError = "keep",
-    repair: RepairLimit | None = None,
-    coordinates: Space | None = None,
-    screen: Screen | None = None,
-    settings: Settings | None = None,
+    response: Any, provider: str = "openai", format: str | None = PROVIDER_FORMAT, **options: Unpack[ReadOptions]
 ) -> ProviderReply:
     """Read a whole response: a dict, an object of an SDK, or JSON as text or bytes. See `ProviderStream` for options.
 
     If the provider reports an error, it is in `reply.error`. Raises ProviderFormatError if this is no response.
     """
-    stream = ProviderStream(
-        provider,
-        format,
-        tools=tools,
-        prefix=prefix,
-        on_error=on_error,
-        repair=repair,
-        coordinates=coordinates,
-        screen=screen,
-        settings=settings,
-    )
+    stream = ProviderStream(provider, format, **options)
     stream.feed(response)
     return stream.end(whole=True)

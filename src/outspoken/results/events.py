@@ -126,18 +126,6 @@ class Done:
 
 
 Event = (
-    TextDelta
-    | ReasoningDelta
-    | ReasoningEnd
-    | ToolCallStart
-    | ToolCallDelta
-    | ToolCallEnd
-    | ToolCallUnfinished
-    | ActionText
-    | ActionParsed
-    | ActionUnfinished
-    | PayloadParsed
-    | PayloadPreview
-    | PayloadUnfinished
-    | Done
-)
+    TextDelta | ReasoningDelta | ReasoningEnd | ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
+    | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done
+)  # fmt: skip

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast, overload
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,9 @@ from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.settings import Settings
 
 from .api_payload import MESSAGES, Evaluation, Outcome, actions_of, is_object, type_name
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "ApiResponse",
@@ -161,35 +164,22 @@ class ApiResponse(BaseModel):
         return InvalidLLMResponseType(type_name(self.found), self)
 
 
+class ReadOptions(TypedDict, total=False):
+    """The options of `parse_api_response` and `read_api_response`."""
+
+    add_assistant_prefix: bool
+    prompt_name: str | None
+    repair: RepairLimit
+    settings: Settings | None
+
+
 @overload
 def parse_api_response(
-    response: Any,
-    *,
-    add_assistant_prefix: bool = ...,
-    prompt_name: str | None = ...,
-    force_dict: Literal[True] = ...,
-    repair: RepairLimit = ...,
-    settings: Settings | None = ...,
+    response: Any, *, force_dict: Literal[True] = ..., **options: Unpack[ReadOptions]
 ) -> dict[str, Any]: ...
 @overload
-def parse_api_response(
-    response: Any,
-    *,
-    add_assistant_prefix: bool = ...,
-    prompt_name: str | None = ...,
-    force_dict: bool,
-    repair: RepairLimit = ...,
-    settings: Settings | None = ...,
-) -> Any: ...
-def parse_api_response(
-    response: Any,
-    *,
-    add_assistant_prefix: bool = False,
-    prompt_name: str | None = None,
-    force_dict: bool = True,
-    repair: RepairLimit = "heuristic",
-    settings: Settings | None = None,
-) -> Any:
+def parse_api_response(response: Any, *, force_dict: bool, **options: Unpack[ReadOptions]) -> Any: ...
+def parse_api_response(response: Any, *, force_dict: bool = True, **options: Unpack[ReadOptions]) -> Any:
     """Return the JSON object of a response, repaired if it is damaged, also from code fences and prose.
 
     `response` is the content as a string, or the response of a chat API, as objects or dicts:
@@ -213,14 +203,7 @@ def parse_api_response(
     - `JsonLimitError`: the content is longer than `settings.max_chars`
     - `TypeError`: `response` has another shape; `ValueError`: `repair` is not a repair level
     """
-    read = read_api_response(
-        response,
-        add_assistant_prefix=add_assistant_prefix,
-        prompt_name=prompt_name,
-        force_dict=force_dict,
-        repair=repair,
-        settings=settings,
-    )
+    read = read_api_response(response, force_dict=force_dict, **options)
     if (error := read.error) is not None:
         raise error
     for note in read.diagnostics:

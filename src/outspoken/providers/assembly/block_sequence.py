@@ -27,7 +27,7 @@ class BlockSequence:
         self._by_key: dict[Key, Block] = {}
         #: by identity: the blocks that are open, and those of them that end when another one begins
         self._open: dict[int, Block] = {}
-        self._ending: dict[int, Block] = {}
+        self._until_next: dict[int, Block] = {}
         self._queues: dict[str, deque[Block]] = {"text": deque(), "reasoning": deque()}
         self.last_reasoning: Block | None = None
 
@@ -40,12 +40,12 @@ class BlockSequence:
         if key is not None:
             found = self.get(kind, key)
             return found if found is not None and not found.done else None
-        return next((block for block in self._ending.values() if block.kind == kind and not block.keyed), None)
+        return next((block for block in self._until_next.values() if block.kind == kind and not block.keyed), None)
 
     def begin(self, block: _BlockT, key: Key | None) -> _BlockT:
         """Begin a block, and complete those that ended before it."""
         self._recorder.start()
-        for other in list(self._ending.values()):
+        for other in list(self._until_next.values()):
             if other.end_announced or not block.aside:
                 self._complete(other)
         block.index = len(self.blocks)
@@ -55,7 +55,7 @@ class BlockSequence:
             self._by_key[(block.kind, *key)] = block
             block.keyed = True
         elif block.kind in self._queues:
-            self._ending[id(block)] = block
+            self._until_next[id(block)] = block
         if block.kind == "reasoning":
             self.last_reasoning = block
             self._recorder.has_reasoning = True
@@ -71,11 +71,11 @@ class BlockSequence:
     def announce_end(self, block: Block) -> None:
         """Note that the provider ended a block. Whether the response ends with it is known when another one begins."""
         block.end_announced = True
-        self._ending[id(block)] = block
+        self._until_next[id(block)] = block
 
     def complete_reasoning(self) -> None:
         """Complete the reasoning that has ended, before a redacted block."""
-        for block in list(self._ending.values()):
+        for block in list(self._until_next.values()):
             if block.kind == "reasoning" and (block.end_announced or not block.keyed):
                 self._complete(block)
 
@@ -98,7 +98,7 @@ class BlockSequence:
             block.activate()
         block.finish(reason)
         del self._open[id(block)]
-        self._ending.pop(id(block), None)
+        self._until_next.pop(id(block), None)
         queue = self._queues.get(block.kind)
         if queue:
             queue.remove(block)
