@@ -9,8 +9,8 @@ from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
-from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
+from outspoken.semantics.open_node import EmbeddedValue
 
 from .batched_matching import LONG, schema_of
 from .state import carry_out, follow

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.semantics.builder import Builder
-from outspoken.semantics.embedded_value import EmbeddedValue
 from outspoken.semantics.handlers import HANDLERS, Place
+from outspoken.semantics.open_node import EmbeddedValue
 
 from .text_buffer import TextBuffer
 

@@ -24,7 +24,7 @@ class PromptState:
 
     def __init__(self, checkpoint: Checkpoint, builder: Builder) -> None:
         self._checkpoint = checkpoint
-        self._nodes = builder.state.copy_nodes()
+        self._nodes = [copy(node) for node in builder.nodes]
         self._position = builder.output.position
 
     @classmethod

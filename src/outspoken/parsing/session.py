@@ -22,7 +22,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
-from outspoken.semantics.state import Context
+from outspoken.semantics.state import Context, ReplyState
 
 from .prompt_prefix import PromptState, after_anchor
 
@@ -93,7 +93,7 @@ class Session:
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or PLAIN, lenient=lenient)
         context = Context(automaton.tables.header, Tools.of(tools), self.settings, repair, read_embedded)
-        self._builder = self.builder_type.new(context, events)
+        self._builder = self.builder_type(ReplyState(context, events))
         #: what the format's prompts end with, as long as the response may still begin by repeating it
         self._usual_prefix: str = automaton.tables.header.opened if prefix is None and self.format else ""
         self._early_text: str = ""

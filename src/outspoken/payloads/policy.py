@@ -72,7 +72,7 @@ class PayloadBuilder(Builder):
         payload = construct(Payload, values)
         output.segments.append(payload)
         output.send(PayloadUnfinished(payload))
-        self.state.close_node(node, end)
+        output.end_node(node.start, end)
 
     def _report(self, name: str, status: Status, span: Span) -> None:
         if status == "truncated":

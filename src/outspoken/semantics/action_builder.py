@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialTypedText
 from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
@@ -10,6 +10,9 @@ from outspoken.results.replies import Status
 
 from .open_node import OpenNode
 from .state import ReplyState
+
+if TYPE_CHECKING:
+    from outspoken.actions.mapping import ActionMapping
 
 _HELPS = ("the raw text is kept in `raw`; nothing was guessed",)
 
@@ -21,12 +24,16 @@ class ActionBuilder:
     completed, or reported as unfinished. `enabled` is true for formats that have words for actions.
     """
 
-    __slots__ = ("enabled", "_mapping", "_state", "_output", "_recorder")
+    enabled = False
+    _mapping: ActionMapping | None = None
 
     def __init__(self, state: ReplyState) -> None:
         self._state, self._output, self._recorder = state, state.output, state.recorder
-        self._mapping = state.mapping
-        self.enabled = self._mapping is not None
+        if state.header.actions:
+            from outspoken.actions.mapping import mapping_of  # few formats need it, and it takes long to import
+
+            self._mapping = mapping_of(state.header)
+            self.enabled = self._mapping is not None
 
     # while it is read
 
@@ -86,13 +93,13 @@ class ActionBuilder:
             self._refuse(node, end)
         if self._is_within_action():
             self._nest(self._state.nodes[-1])
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
 
     def take_call(self, node: OpenNode, end: int) -> bool:
         """Make an action of a complete call, if it is one."""
         if not self.may_be_action(node) or not self._make(node, end):
             return False
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
         return True
 
     def end_quoted(self, end: int) -> None:
@@ -112,7 +119,7 @@ class ActionBuilder:
             recorder.report("unread-entry", "this string should hold actions, and holds none", span, "warning")
         recorder.diagnostics += found.notes if found.actions else []
         recorder.lower_status(found.status if found.actions else "ok")
-        state.close_node(node, end)
+        output.end_node(node.start, end)
 
     def _make(self, node: OpenNode, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
@@ -226,4 +233,4 @@ class ActionBuilder:
             recorder.report("unclosed-action", f"{subject} never ends", span, label=label)
         else:
             recorder.report("invalid-action", node.problem or f"{subject} cannot be read", span, helps=_HELPS)
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)

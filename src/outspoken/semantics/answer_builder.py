@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outspoken.json.partial_string import PartialAnswer
 from outspoken.json.scanner import JsonScanner
@@ -12,11 +12,8 @@ from outspoken.results.construct import construct
 from outspoken.results.events import Event, TextDelta
 from outspoken.results.replies import JsonValue, Reasoning, Status, Text
 
-from .open_node import OpenNode
+from .open_node import EmbeddedValue, OpenNode
 from .state import ReplyState
-
-if TYPE_CHECKING:
-    from .embedded_value import EmbeddedValue
 
 #: an escape; its group is half a pair of surrogates without the other half
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
@@ -102,7 +99,7 @@ class AnswerBuilder:
         """The call is complete: its input becomes text, or a JSON value."""
         self._add(node, self._input(node))
         self._recorder.take_repairs()
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
 
     def _add(self, node: OpenNode, value: Any) -> None:
         output = self._output
@@ -149,7 +146,7 @@ class AnswerBuilder:
             recorder.report("unclosed-answer", "the answer never ends", span, label=label)
         else:
             recorder.report("invalid-answer", "the rest of the answer cannot be read", span)
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
 
     def announce_all(self) -> None:
         """Announce the answers that are open, so that the end of the text finds them."""
@@ -162,7 +159,7 @@ class AnswerBuilder:
         node = self._state.nodes.pop()
         self._output.flush()
         self._output.outcome.answered = True
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
         self._output.after_text = True
 
     def end_invented(self, end: int) -> None:
@@ -173,4 +170,4 @@ class AnswerBuilder:
         if has_reasoning:
             message = "the model wrote this tool result itself; it is kept as reasoning"
             self._recorder.report("invented-result", message, (node.start, end), "warning")
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)

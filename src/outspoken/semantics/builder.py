@@ -1,30 +1,27 @@
 """The builder: it makes typed segments and events of what the parser reads.
 
-What a rule or terminal of the grammars' vocabulary means is in the parts of the builder, and nowhere else:
-`blocks` (reasoning, code, JSON values, envelopes, payloads), `calls`, `answers`, `actions`. They share a `ReplyState`.
+What a rule or terminal of the grammars' vocabulary means is in the parts of the builder, `calls`, `answers` and
+`actions`, which share a `ReplyState`, and in `blocks` (reasoning, code, JSON values, envelopes, payloads).
 The parser passes free text to `text`, `reasoning`, `code` and `value`, in pieces with their offsets, and carries out
 the operations of the automaton (see `handlers`). All spans and places are offsets in the raw text.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from outspoken.grammar.header import Header
-from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
+from outspoken.results.events import ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
 
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
-from .block_builder import BlockBuilder
 from .call_builder import CallBuilder
 from .open_node import OpenNode
-from .state import Context, ReplyState
+from .state import ReplyState
 
 #: What the end of a text may hold besides open markup without being lost text.
 _CLOSERS = " \t\r\n]},"
-
-_B = TypeVar("_B", bound="Builder")
 
 
 class Builder:
@@ -34,15 +31,9 @@ class Builder:
         self.state = state
         self.context, self.header = state.context, state.header
         self.source, self.recorder, self.output, self.nodes = state.source, state.recorder, state.output, state.nodes
-        self.blocks = BlockBuilder(state)
         self.answers = AnswerBuilder(state)
         self.actions = ActionBuilder(state)
         self.calls = CallBuilder(state, self.answers, self.actions)
-
-    @classmethod
-    def new(cls: type[_B], context: Context, events: list[Event] | None) -> _B:
-        """A builder for a response. `events` receives the events, unless it is None."""
-        return cls(ReplyState.new(context, events))
 
     # free text
 

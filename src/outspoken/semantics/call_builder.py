@@ -35,7 +35,8 @@ class CallBuilder:
     def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
         self._state, self._output, self._recorder, self._nodes = state, state.output, state.recorder, state.nodes
         self._answers, self._actions = answers, actions
-        self._header, self._tools, self._tool_names = state.header, state.context.tools, state.tool_names
+        self._header, self._tools = state.header, state.context.tools
+        self._tool_names = self._tools.names if self._tools is not None else None
 
     # events
 
@@ -349,7 +350,7 @@ class CallBuilder:
             recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
 
     def _call(
         self, node: OpenNode, name: str, arguments: dict[str, Any], end: int, status: Status, repairs: tuple[Any, ...]
@@ -391,7 +392,7 @@ class CallBuilder:
         output.send(ToolCallUnfinished(node.index if node.index >= 0 else output.call_count, call))
         if node.index < 0:
             output.call_count += 1
-        self._state.close_node(node, end)
+        self._output.end_node(node.start, end)
 
     def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
         """The arguments of an unfinished call, as far as they are complete."""

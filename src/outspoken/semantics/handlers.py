@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from outspoken.grammar.matchers import Handlers
 from outspoken.grammar.vocabulary import FIELDS, NODES
 
+from . import blocks
 from .builder import Builder
-from .state import TokenMatch
+
+
+class TokenMatch(Protocol):
+    """The match of a step of the automaton: a `re.Match`, or a `Place`."""
+
+    def __getitem__(self, group: int, /) -> str: ...
+
+    def start(self, group: int = ..., /) -> int: ...
+
+    def end(self, group: int = ..., /) -> int: ...
+
 
 #: Called as `operation(builder, argument, match, group, base)`: the group of the match is the token of the operation,
 #: `base` the offset of the matched text in the raw text.
@@ -42,7 +54,7 @@ def _begin(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
 
 
 def _reopen(b: Builder, kinds: str, m: TokenMatch, g: int, base: int) -> None:
-    b.blocks.reopen(kinds)
+    blocks.reopen(b, kinds)
 
 
 def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
@@ -73,14 +85,14 @@ def _before(operation: Operation) -> Operation:
 
 #: By the kind of node, what its end does.
 _ENDS: dict[str, Operation] = {
-    "think": lambda b, _, m, g, base: b.blocks.end_think(base + m.end(g)),
-    "code": lambda b, _, m, g, base: b.blocks.end_code(base + m.end(g)),
-    "json": lambda b, _, m, g, base: b.blocks.end_json(base + m.end(g)),
-    "envelope": lambda b, _, m, g, base: b.blocks.end_envelope(base + m.end(g)),
-    "unread": lambda b, _, m, g, base: b.blocks.end_unread(base + m.end(g)),
-    "mention": lambda b, _, m, g, base: b.blocks.end_mention(base + m.end(g)),
-    "payload": lambda b, _, m, g, base: b.blocks.end_payload(base + m.end(g)),
-    "call_id": lambda b, _, m, g, base: b.blocks.end_call_id(base + m.end(g)),
+    "think": lambda b, _, m, g, base: blocks.end_think(b, base + m.end(g)),
+    "code": lambda b, _, m, g, base: blocks.end_code(b, base + m.end(g)),
+    "json": lambda b, _, m, g, base: blocks.end_json(b, base + m.end(g)),
+    "envelope": lambda b, _, m, g, base: blocks.end_envelope(b, base + m.end(g)),
+    "unread": lambda b, _, m, g, base: blocks.end_unread(b, base + m.end(g)),
+    "mention": lambda b, _, m, g, base: blocks.end_mention(b, base + m.end(g)),
+    "payload": lambda b, _, m, g, base: blocks.end_payload(b, base + m.end(g)),
+    "call_id": lambda b, _, m, g, base: blocks.end_call_id(b, base + m.end(g)),
     "tool_call": lambda b, _, m, g, base: b.calls.end_tool_call(base + m.end(g)),
     "answer": lambda b, _, m, g, base: b.answers.end_answer(base + m.end(g)),
     "invented": lambda b, _, m, g, base: b.answers.end_invented(base + m.end(g)),
@@ -94,16 +106,16 @@ _FIELDS: dict[str, Operation] = {
     "arguments": lambda b, _, m, g, base: b.calls.field_arguments(base + m.start(g), base + m.end(g)),
     "argument": lambda b, _, m, g, base: b.calls.field_argument(base + m.start(g), base + m.end(g)),
     "id": lambda b, _, m, g, base: b.calls.field_id(),
-    "content": lambda b, _, m, g, base: b.blocks.field_content(base + m.start(g), base + m.end(g)),
-    "needs_more_work": lambda b, _, m, g, base: b.blocks.field_needs_more_work(),
-    "odd": lambda b, _, m, g, base: b.blocks.field_odd(base + m.end(g)),
+    "content": lambda b, _, m, g, base: blocks.field_content(b, base + m.start(g), base + m.end(g)),
+    "needs_more_work": lambda b, _, m, g, base: blocks.field_needs_more_work(b),
+    "odd": lambda b, _, m, g, base: blocks.field_odd(b, base + m.end(g)),
 }
 
 _BY_NAME: dict[str, Operation] = {
     "begin": _begin,
-    "drop": lambda b, _, m, g, base: b.blocks.drop(),
+    "drop": lambda b, _, m, g, base: blocks.drop(b),
     "insert": lambda b, marker, m, g, base: b.recorder.add_missing_opener(marker, base + m.start(g)),
-    "markup": lambda b, _, m, g, base: b.blocks.markup(),
+    "markup": lambda b, _, m, g, base: blocks.markup(b),
     "reopen": _reopen,
     "before_reopen": _reopen,
     "embedded_string": _embedded_string,

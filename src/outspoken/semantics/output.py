@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from outspoken.results.construct import construct
 from outspoken.results.events import Event, ReasoningDelta, ReasoningEnd, TextDelta
 from outspoken.results.replies import Reasoning, Status, Text
 
-from .source import Source
-
-_O = TypeVar("_O", bound="Output")
+from .recorder import Source
 
 
 class Outcome:
@@ -37,16 +35,6 @@ class Outcome:
             self.needs_more_work = other.needs_more_work
 
 
-class Position(NamedTuple):
-    """How far a text was read; see `Output` for the fields."""
-
-    consumed: int
-    after_text: bool
-    node_start: int
-    call_count: int
-    action_count: int
-
-
 class Output:
     """Collects segments, and events where the caller wants them.
 
@@ -61,7 +49,7 @@ class Output:
     run_model: type[Text] | type[Reasoning] | None = None
     _run_start = _run_end = 0
 
-    def __init__(self, source: Source, *, trims: bool, events: list[Event] | None) -> None:
+    def __init__(self, source: Source, events: list[Event] | None, *, trims: bool) -> None:
         self._source, self._trims = source, trims
         self.events = events
         self.segments: list[Any] = []
@@ -175,12 +163,10 @@ class Output:
 
     # forks
 
-    def fork(self: _O, start: int, source: Source, *, trims: bool) -> _O:
-        """An empty output for the text from an offset on, which goes on counting calls and actions."""
-        made = type(self)(source, trims=trims, events=None if self.events is None else [])
-        made.call_count, made.action_count = self.call_count, self.action_count
-        made.consumed = start
-        return made
+    def continue_from(self, other: Output, start: int) -> None:
+        """Collect what stands from an offset on, and go on counting the calls and actions of another output."""
+        self.call_count, self.action_count = other.call_count, other.action_count
+        self.consumed = start
 
     def absorb(self, other: Output) -> None:
         """Take over all that a fork read, apart from its events."""
@@ -195,12 +181,12 @@ class Output:
         self.consumed, self.after_text = other.consumed, other.after_text
 
     @property
-    def position(self) -> Position:
-        """How far the text was read."""
-        return Position(self.consumed, self.after_text, self.node_start, self.call_count, self.action_count)
+    def position(self) -> tuple[int, bool, int, int, int]:
+        """How far the text was read: the fields that are no lists."""
+        return self.consumed, self.after_text, self.node_start, self.call_count, self.action_count
 
     @position.setter
-    def position(self, position: Position) -> None:
+    def position(self, position: tuple[int, bool, int, int, int]) -> None:
         self.consumed, self.after_text, self.node_start, self.call_count, self.action_count = position
 
     @property

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Status
 
-from .source import Source
+
+class Source:
+    """The raw text, as a parser gives it: `source.slice(start, end)` is what stands between two offsets."""
+
+    slice: Callable[[int, int], str]
 
 
 class Recorder:
@@ -91,12 +97,10 @@ class Recorder:
         self._last = (offset, line + breaks, begun)
         return line + breaks, offset - begun + 1
 
-    def fork(self, start: int, format: str, source: Source) -> Recorder:
-        """An empty recorder for the text from an offset on, which knows the line of that offset."""
-        made = Recorder(format, source)
-        self._place(max(start, 0))
-        made._first = made._last = self._last
-        return made
+    def continue_from(self, other: Recorder, start: int) -> None:
+        """Record what stands from an offset on; another recorder knows the line of that offset."""
+        other._place(max(start, 0))
+        self._first = self._last = other._last
 
     def absorb(self, other: Recorder) -> None:
         """Take over the diagnostics, repairs and status of a fork."""
