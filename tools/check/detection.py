@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from outspoken import Reply, parse
-from outspoken.detection.opener_index import PLAIN
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header
+from outspoken.grammar.registry import PLAIN
 from outspoken.results.errors import GrammarError
 from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source

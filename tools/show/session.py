@@ -8,6 +8,7 @@ from outspoken.detection.candidates import Candidate
 from outspoken.detection.detector import Detector
 from outspoken.detection.plain_text import OpenerMatch
 from outspoken.engine.parser import Parser
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.session import Session
 
@@ -84,7 +85,10 @@ class TracedSession(Session):
     """Reads one response, and writes down how."""
 
     parser_type = TracedParser
-    detector_type = TracedDetector
+
+    def make_detector(self, text: TextBuffer) -> Detector:
+        """A detector that writes down how it reads."""
+        return TracedDetector(self._automaton, self._builder, text)
 
     @property
     def trace(self) -> Trace:

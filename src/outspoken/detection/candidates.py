@@ -10,10 +10,11 @@ from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.state import follow
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import matchers, registry
+from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-from .opener_index import PLAIN, is_lenient
+from .opener_index import is_lenient
 
 if TYPE_CHECKING:
     from outspoken.engine.recovery_driver import RecoveryDriver

@@ -12,10 +12,11 @@ from outspoken.engine.parser import Parser
 from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
-from .opener_index import PLAIN, is_lenient, like, opener_index
+from .opener_index import is_lenient, like, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
 
 

@@ -9,14 +9,12 @@ from typing import Any
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition, order
 from outspoken.grammar.marker_search import first_char_class
+from outspoken.grammar.registry import PLAIN
 from outspoken.grammar.tables import Terminal
 from outspoken.notations.interface import notation_of
 from outspoken.patterns import prefilter
 from outspoken.patterns.prefixes import PrefixIndex, prefixes
 from outspoken.semantics.builder import Builder
-
-#: The format that reads what no other one claims.
-PLAIN = "text"
 
 #: How many formats are remembered for one marker.
 _REMEMBERED = 4

@@ -9,11 +9,12 @@ from outspoken.engine.single_steps import SingleSteps
 from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.registry import PLAIN
 from outspoken.patterns import prefilter
 from outspoken.patterns.prefixes import PrefixIndex
 from outspoken.semantics.handlers import HANDLERS
 
-from .opener_index import PLAIN, opener_index
+from .opener_index import opener_index
 
 
 class OpenerMatch:

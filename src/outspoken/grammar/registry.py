@@ -25,6 +25,9 @@ from .tables import Tables, is_current, own_folder
 if TYPE_CHECKING:
     from .template_fields import Template
 
+#: The format that reads what no other one claims.
+PLAIN = "text"
+
 _F = TypeVar("_F", bound=Callable[..., object])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

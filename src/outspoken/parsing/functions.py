@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from outspoken.fast_path import detection, reader
+from outspoken.fast_path import reader
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply
@@ -15,6 +17,13 @@ from .session import OnError, Session, StreamParser
 
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen, Space
+
+
+@cache
+def _detection() -> ModuleType:
+    from outspoken.fast_path import detection  # a format that is named does not need it
+
+    return detection
 
 
 def parse(
@@ -58,8 +67,10 @@ def parse(
         settings = with_screen(settings, coordinates, screen)
     if repair is None and on_error == "keep" and reader.ENABLED and not (prefix and format == "auto"):
         given = settings or DEFAULT
-        auto = format == "auto"
-        reply = detection.read(text, tools, given) if auto else reader.read(text, format, prefix, tools, given)
+        if format == "auto":
+            reply = _detection().read(text, tools, given)
+        else:
+            reply = reader.read(text, format, prefix, tools, given)
         if reply is not None:
             return reply
     return Session(format, tools, prefix, on_error, repair, settings, None).read(text, finish_reason)

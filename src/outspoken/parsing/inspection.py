@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from outspoken.detection.opener_index import PLAIN
 from outspoken.grammar import registry
+from outspoken.grammar.registry import PLAIN
 from outspoken.notations.tools import Tools
 from outspoken.results.replies import STATUSES, Reply, Status
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 from typing import TYPE_CHECKING, Any, Literal
 
-from outspoken.detection.detector import Detector
-from outspoken.detection.opener_index import PLAIN
 from outspoken.engine.parser import Parser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
@@ -27,6 +25,7 @@ from outspoken.semantics.state import Context, ReplyState
 from .prompt_prefix import PromptState, after_anchor
 
 if TYPE_CHECKING:
+    from outspoken.detection.detector import Detector
     from outspoken.grammar.automaton import Automaton
     from outspoken.results.geometry import Screen, Space
 
@@ -64,10 +63,9 @@ def check_repair_limit(repair: object) -> None:
 class Session:
     """Reads one response. `read` takes all of it at once, `feed` and `close` take it in chunks."""
 
-    #: what reads a format that is named, and what reads one that is not
     parser_type: type[Parser] = Parser
-    detector_type: type[Detector] = Detector
     builder_type: type[Builder] = Builder
+    _detector: Detector | None = None
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class Session:
         self._on_error, self._policy = on_error, policy
         self.format = None if format == "auto" else self.resolve_format(format)
         lenient = repair not in ("none", "notation")
-        self._automaton = automaton = self.load_automaton(self.format or PLAIN, lenient=lenient)
+        self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
         context = Context(automaton.tables.header, Tools.of(tools), self.settings, repair, read_embedded)
         self._builder = self.builder_type(ReplyState(context, events))
         #: what the format's prompts end with, as long as the response may still begin by repeating it
@@ -108,6 +106,12 @@ class Session:
         """The automaton of a format."""
         return registry.automaton(format, lenient=lenient)
 
+    def make_detector(self, text: TextBuffer) -> Detector:
+        """What reads a format that is not named."""
+        from outspoken.detection.detector import Detector  # a format that is named does not need it
+
+        return Detector(self._automaton, self._builder, text)
+
     # the prompt prefix
 
     def _start(self, prefix: str) -> None:
@@ -118,7 +122,7 @@ class Session:
         self._text = text = TextBuffer(-len(prefix))
         self._reader: Parser | Detector
         if self.format is None:
-            self._reader = self.detector_type(self._automaton, self._builder, text)
+            self._reader = self._detector = self.make_detector(text)
         else:
             self._reader = self.parser_type(self._automaton, self._builder, text, self._policy)
             if prefix and prefix == self._usual_prefix and type(self._reader) is Parser:
@@ -199,13 +203,13 @@ class Session:
         return reply
 
     def _reply(self, raw: str) -> Reply:
-        builder, reader = self._builder, self._reader
+        builder = self._builder
         outcome, diagnostics = builder.output.outcome, builder.recorder.diagnostics
         return construct(
             Reply,
             {
                 "raw": raw,
-                "format": self.format or (reader.detected if isinstance(reader, Detector) else None),
+                "format": self._detector.detected if self._detector is not None else self.format,
                 "segments": builder.output.segments,
                 "status": builder.recorder.status,
                 "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from outspoken.detection.opener_index import PLAIN
+from outspoken.grammar.registry import PLAIN
 from outspoken.json.read import read_json
 from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools
