@@ -16,7 +16,7 @@ from outspoken.parsing.session import Session
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
-from tools.fuzz.invariants import How, cost
+from tools.fuzz.invariants import ParseArguments, cost
 from tools.fuzz.mutations import Mutator
 
 #: Of so many formats, at least, the example is read by a fast path. More formats may be added.
@@ -97,11 +97,11 @@ def test_the_examples_are_read_by_a_fast_path() -> None:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
-    how = How(format_)
+    args = ParseArguments(format_)
     for unit in ("word ", "<", "a <b> ", "\n\n", "'\"`[{(", registry.header(format_).example):
         less, more = [unit * (size // len(unit)) for size in (6_000, 12_000)]
         if all(reader.read(text, format_, None, None, DEFAULT) for text in (less, more)):
-            assert cost(more, how) <= 3 * cost(less, how), unit
+            assert cost(more, args) <= 3 * cost(less, args), unit
 
 
 def test_function_is_generated_for_frequent_steps(monkeypatch: pytest.MonkeyPatch) -> None:

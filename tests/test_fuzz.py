@@ -18,7 +18,7 @@ from outspoken.results.edits import REPAIR_LIMITS
 from tests.cases import CASES, FORMATS, Case
 from tools.fuzz import Fuzzer, main
 from tools.fuzz.generator import Generator
-from tools.fuzz.invariants import How, check, check_detected, check_reply, pieces
+from tools.fuzz.invariants import ParseArguments, check, check_detected, check_reply, pieces
 from tools.fuzz.minimise import minimise
 from tools.fuzz.mutations import CHANGES, Mutator
 from tools.fuzz.report import TITLES, Finding, save
@@ -39,10 +39,10 @@ def test_changed_cases_of_the_corpus(seed: int) -> None:
         text, size = change(case.text), random.choice([1, 3, 7])
         reason, repair = random.choice([None, "stop", "length"]), random.choice(REPAIR_LIMITS)
         for format_ in (case.format, "auto"):
-            how = How(format_, {"repair": repair}, reason)
-            reply = how.parse(text)
+            args = ParseArguments(format_, {"repair": repair}, reason)
+            reply = args.parse(text)
             check_reply(reply)
-            assert how.stream(pieces(text, size))[1] == reply, (format_, text)
+            assert args.stream(pieces(text, size))[1] == reply, (format_, text)
 
 
 def kept_cases(checkout: Checkout) -> list[Case]:
@@ -62,27 +62,27 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pyte
 #: What stands between the name and the arguments of a call.
 _CALL = "<|channel|>analysis<|constrain|>xml<|message|>"
 #: Texts that broke a promise once: what the fuzz made of them, and how they were read.
-ONCE_BROKEN: dict[str, tuple[How, str]] = {
-    "text of an answer that was told twice": (How(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
-    "text of a fence that was told twice": (How(), '```Json\n{"\x00":[]}'),
+ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
+    "text of an answer that was told twice": (ParseArguments(), "<|channel|>final<|message|>y to=u<|constrain|>f"),
+    "text of a fence that was told twice": (ParseArguments(), '```Json\n{"\x00":[]}'),
     "a section's opener that was not recorded": (
-        How("deepseek_v3", reason="stop"),
+        ParseArguments("deepseek_v3", reason="stop"),
         "<｜tool▁call▁begin｜>x<｜tool▁sep｜>c```json{}",
     ),
-    "an edit over the markers round a value": (How("pythonic", {"repair": "heuristic"}), "[f(y=|0)]"),
-    "a key that was no longer in the buffer": (How("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
-    "white space that a marker begins with": (How("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
-    "a call that ended twice": (How("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
+    "an edit over the markers round a value": (ParseArguments("pythonic", {"repair": "heuristic"}), "[f(y=|0)]"),
+    "a key that was no longer in the buffer": (ParseArguments("json"), '{"":3,"needsMoreWork":true,"tols" :null,}'),
+    "white space that a marker begins with": (ParseArguments("harmony"), '\tto=u<|message|>""\tto=e<|channel|>'),
+    "a call that ended twice": (ParseArguments("harmony"), " to=u<|message|>{}\tto=e<|message|>{}"),
     "white space that was skipped, and that a marker begins with": (
-        How("beam", {"prefix": ""}),
+        ParseArguments("beam", {"prefix": ""}),
         f" to=f{_CALL}\nto=g{_CALL}\tto=h{_CALL}",
     ),
     "a marker that begins with another one": (
-        How("minicpm5", {"repair": "none"}),
+        ParseArguments("minicpm5", {"repair": "none"}),
         '<function name="f"><param name="p"><![CDATA[x]]></param></function>',
     ),
     "a marker that was cut off and lost": (
-        How(),
+        ParseArguments(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
     ),
 }
@@ -90,8 +90,8 @@ ONCE_BROKEN: dict[str, tuple[How, str]] = {
 
 @pytest.mark.parametrize("name", ONCE_BROKEN)
 def test_earlier_findings(name: str) -> None:
-    how, text = ONCE_BROKEN[name]
-    check(text, how)
+    args, text = ONCE_BROKEN[name]
+    check(text, args)
 
 
 def test_value_with_invented_content() -> None:
@@ -103,7 +103,7 @@ def test_value_with_invented_content() -> None:
 def test_format_that_was_not_tried() -> None:
     """Its opening marker is not spelled as that of another format, but reads what is written there."""
     text = "```json\n[get_weather(city='Paris')]\n```"
-    check_detected(text, How("pythonic"))
+    check_detected(text, ParseArguments("pythonic"))
     assert parse(text).tool_calls == parse(text, "pythonic").tool_calls != []
 
 
@@ -242,8 +242,8 @@ def test_no_findings_are_reported(checkout: Checkout, capsys: pytest.CaptureFixt
     assert main(["--runs", "170"], checkout) == 0
     out, err = capsys.readouterr()
     generator = Generator("text")
-    steps, spellings = len(generator.map.steps), len(generator.spellings)
-    taken = f"text: {steps} of {steps} steps, {spellings} of {spellings} spellings"
+    steps, forms = len(generator.map.steps), len(generator.forms)
+    taken = f"text: {steps} of {steps} steps, {forms} of {forms} forms"
     assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nno violation was found\n", out)
     assert err == ""
 

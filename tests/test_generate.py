@@ -25,10 +25,10 @@ from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
 from tools.fuzz import random_values as values
 from tools.fuzz.generator import Generator, Response
-from tools.fuzz.lexer import Place
-from tools.fuzz.reference import Meaning, content_of, opened_before, read
+from tools.fuzz.lexer import Position
+from tools.fuzz.reference import Content, content_of, opened_before, read
 from tools.fuzz.state_graph import StateGraph, Step, step_of
-from tools.fuzz.token_text import Spelling
+from tools.fuzz.token_text import TerminalForm
 from tools.shared.checkout import Checkout
 from tools.shared.regex_samples import RegexSampler, branches
 
@@ -97,7 +97,7 @@ def test_every_step_and_spelling_is_generated(format_: str) -> None:
     generator = Generator(format_)
     state_of = _any_state if looks_ahead(format_) else _own_state
     steps = {state_of(step) for step in generator.map.steps if step.terminal not in NO_ACTIONS}
-    spellings = set(generator.spellings)
+    forms = set(generator.forms)
     assert steps
     for wishes in (True, False):
         for seed in range(ENOUGH):
@@ -105,15 +105,15 @@ def test_every_step_and_spelling_is_generated(format_: str) -> None:
                 steps = {step for step in steps if is_admitted(generator, step, state_of)}
             goal = generator.map.steps[seed % len(generator.map.steps)]
             known = state_of(goal) not in steps
-            if known and (not wishes or goal.terminal not in {spelling.terminal for spelling in spellings}):
+            if known and (not wishes or goal.terminal not in {form.terminal for form in forms}):
                 continue
-            found = generator.response(seed, spellings if wishes else ())
+            found = generator.response(seed, forms if wishes else ())
             if found is not None:
                 steps -= {state_of(step) for step in found.steps}
-                spellings -= found.spellings
-            if not steps and not spellings:
+                forms -= found.forms
+            if not steps and not forms:
                 return
-    assert (sorted(steps), sorted(spellings, key=str)) == ([], [])
+    assert (sorted(steps), sorted(forms, key=str)) == ([], [])
 
 
 def _own_state(step: Step) -> Step:
@@ -130,7 +130,7 @@ def is_admitted(generator: Generator, step: Step, state_of: Callable[[Step], Ste
     A name may look ahead at an argument, so that no bracket closes behind it, and a marker at one that
     the format lacks.
     """
-    start, *others = generator.map.places
+    start, *others = generator.map.positions
     for place, where in [(start, (0, 1)), *[(place, (2,)) for place in (start, *others)]]:
         for taken in ways(place, 4):
             terminals = [transition.terminal for _, transition in taken]
@@ -140,7 +140,7 @@ def is_admitted(generator: Generator, step: Step, state_of: Callable[[Step], Ste
     return False
 
 
-def ways(place: Place, length: int) -> Iterator[list[tuple[Place, Transition]]]:
+def ways(place: Position, length: int) -> Iterator[list[tuple[Position, Transition]]]:
     """The ways on from a place, of so many terminals or up to an end."""
     if not length or not place.steps:
         yield []
@@ -192,7 +192,7 @@ def check_they_are_read_as_they_were_meant(format_: str, found: list[Response]) 
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair, prefix="")
-            assert repr(content_of(reply)) == repr(response.meaning), response.text
+            assert repr(content_of(reply)) == repr(response.content), response.text
             assert (reply.status, reply.repairs) == ("ok", []), response.text
 
 
@@ -203,16 +203,16 @@ def check_they_go_on_behind_what_the_prompt_ends_with(format_: str, found: list[
     if not opened:
         return
     for text in [response.text.removeprefix(opened) for response in found]:
-        meaning = read(automaton, text, opened)
-        if meaning is None or not opened_before(automaton, text):
+        content = read(automaton, text, opened)
+        if content is None or not opened_before(automaton, text):
             continue
         for prefix in (None, opened):
-            assert repr(content_of(parse(text, format_, repair="none", prefix=prefix))) == repr(meaning), text
-        if read(automaton, opened + text) == meaning:  # and not that what it repeats is text there
+            assert repr(content_of(parse(text, format_, repair="none", prefix=prefix))) == repr(content), text
+        if read(automaton, opened + text) == content:  # and not that what it repeats is text there
             repeated += 1
             for prefix in (None, ""):
                 reply = parse(opened + text, format_, repair="none", prefix=prefix)
-                assert repr(content_of(reply)) == repr(meaning), text
+                assert repr(content_of(reply)) == repr(content), text
     assert repeated
 
 
@@ -227,15 +227,15 @@ def check_they_differ(format_: str, found: list[Response]) -> None:
 
 
 def check_they_hold_what_the_grammar_has_words_for(format_: str, found: list[Response]) -> None:
-    ends = {kind for config in StateGraph(registry.automaton(format_)).places for kind in ended(config.config)}
+    ends = {kind for config in StateGraph(registry.automaton(format_)).positions for kind in ended(config.config)}
     wanted = {"text", *(ends & {"tool_call", "action", "payload", "think", "json"})}
     generator = Generator(format_)
-    kinds = {segment[0] for response in found for segment in response.meaning.segments}
+    kinds = {segment[0] for response in found for segment in response.content.segments}
     for seed in range(40, 100 if looks_ahead(format_) else 40):
         if kinds >= wanted:
             break
         response = generator.response(seed)
-        kinds |= {segment[0] for segment in response.meaning.segments} if response is not None else set()
+        kinds |= {segment[0] for segment in response.content.segments} if response is not None else set()
     assert kinds >= wanted
 
 
@@ -321,47 +321,47 @@ def test_strict_grammar_accepts_nearly_all_sound_responses() -> None:
     assert accepted == ACCEPTED
 
 
-MEANINGS: dict[str, tuple[str, str, Meaning]] = {
+MEANINGS: dict[str, tuple[str, str, Content]] = {
     "call": (
         "hermes",
         'Hi. <tool_call>{"arguments": {"a": 1}, "name": "f", "id": "x"}</tool_call> ',
-        Meaning((("text", "Hi."), ("tool_call", "f", {"a": 1}, "x"))),
+        Content((("text", "Hi."), ("tool_call", "f", {"a": 1}, "x"))),
     ),
     "reasoning at the end": (
         "ui_tars",
         "Thought:  so \nThought: then \n",
-        Meaning((("think", "so"), ("think", "then \n"))),
+        Content((("think", "so"), ("think", "then \n"))),
     ),
     "envelope": (
         "json",
         '{"toolCalls": [{"x": 1}], "content": "Hi.", "needsMoreWork": true}',
-        Meaning((("text", "Hi."),), ("unread-entry",), True, True),
+        Content((("text", "Hi."),), ("unread-entry",), True, True),
     ),
-    "json": ("json", '```json\n{"a": 1}\n```', Meaning((("text", "```json\n"), ("json", {"a": 1}), ("text", "\n```")))),
+    "json": ("json", '```json\n{"a": 1}\n```', Content((("text", "```json\n"), ("json", {"a": 1}), ("text", "\n```")))),
     "repeated argument": (
         "pythonic",
         "[f(a=1, a=(2,))]",
-        Meaning((("tool_call", "f", {"a": [2]}, None),), ("repeated-argument",)),
+        Content((("tool_call", "f", {"a": [2]}, None),), ("repeated-argument",)),
     ),
     "id": (
         "kimi_k2",
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:3<|tool_call_argument_begin|>{}<|tool_call_end|>"
         "<|tool_calls_section_end|>",
-        Meaning((("tool_call", "f", {}, "functions.f:3"),)),
+        Content((("tool_call", "f", {}, "functions.f:3"),)),
     ),
     "payload": (
         "suggestions",
         "Hi.\n\nSUGGESTED_VALUES: [1]",
-        Meaning((("text", "Hi."), ("payload", "suggested_values", [1]))),
+        Content((("text", "Hi."), ("payload", "suggested_values", [1]))),
     ),
 }
 
 
 @pytest.mark.parametrize("name", MEANINGS)
 def test_reference_reader_results(name: str) -> None:
-    format_, text, meaning = MEANINGS[name]
-    assert read(registry.automaton(format_), text) == meaning
-    assert content_of(parse(text, format_)) == meaning
+    format_, text, content = MEANINGS[name]
+    assert read(registry.automaton(format_), text) == content
+    assert content_of(parse(text, format_)) == content
 
 
 @pytest.mark.parametrize(
@@ -434,5 +434,5 @@ def test_broken_markers_are_not_markers() -> None:
 
 def test_steps_and_spellings_have_a_readable_repr() -> None:
     generator = Generator("hermes")
-    assert Spelling("_shared__tagged_json_call__CALL_OPEN", None) in generator.spellings
+    assert TerminalForm("_shared__tagged_json_call__CALL_OPEN", None) in generator.forms
     assert all(isinstance(step, Step) for step in generator.map.steps)

@@ -30,7 +30,7 @@ from tests.cases import CASES, FORMATS, Case, kin
 from tests.loops import by_format, every_case, in_one_item, sound_cases
 from tools.fuzz.events import check_events
 from tools.fuzz.invariants import (
-    How,
+    ParseArguments,
     check,
     check_chunks,
     check_growth,
@@ -56,14 +56,14 @@ def some(items: Iterable[int], name: object, share: float) -> list[int]:
     return sorted(Random(f"{name}").sample(drawn, max(1, round(len(drawn) * share)))) if drawn else []
 
 
-def how(case: Case, format_: str | None = None) -> How:
+def args(case: Case, format_: str | None = None) -> ParseArguments:
     """How a case is read."""
-    return How(format_ or case.format, case.options)
+    return ParseArguments(format_ or case.format, case.options)
 
 
 @every_case
 def test_invariants_of_a_case(case: Case) -> None:
-    check(case.text, how(case))
+    check(case.text, args(case))
 
 
 #: In which cases all is asked again where the format is not named; what is asked of the others is below.
@@ -72,7 +72,7 @@ ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
 
 @by_format([CASES[number] for number in ASKED_AGAIN])
 def test_invariants_of_a_case_with_detection(case: Case) -> None:
-    check(case.text, how(case, "auto"))
+    check(case.text, args(case, "auto"))
 
 
 # any way of cutting a text gives the same reply
@@ -84,7 +84,7 @@ def test_every_split_in_two(case: Case) -> None:
     assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)
     for at in places if len(text) <= 100 else some(places, case, 0.5):
-        assert how(case).stream((text[:at], text[at:]))[1] == whole, at
+        assert args(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
 @every_case
@@ -93,13 +93,13 @@ def test_pieces_with_detection(case: Case) -> None:
     check_reply(whole)
     check_nothing_lost(whole)
     for at in some(range(1, len(text), max(len(text) // 8, 1)), case, 0.4):
-        assert how(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
+        assert args(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 
 
 def test_stream_equals_feed_and_close() -> None:
     for case in CASES[::20]:
         chunks = pieces(case.text, 5)
-        assert list(stream(chunks, case.format, **case.options)) == how(case).stream(chunks)[0]
+        assert list(stream(chunks, case.format, **case.options)) == args(case).stream(chunks)[0]
 
 
 # the formats may be tried in any order
@@ -130,7 +130,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
     assert registry.names() == tuple(sorted(FORMATS, reverse=True))
     for case in CASES:
         assert case.parse(format="auto") == other_order[str(case)], case
-        assert how(case, "auto").stream(pieces(case.text, 3))[1] == other_order[str(case)], case
+        assert args(case, "auto").stream(pieces(case.text, 3))[1] == other_order[str(case)], case
 
 
 # a text that breaks off
@@ -212,7 +212,7 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
         assert len(reply.raw) == len(text)
         reply.model_dump_json().encode()
         # a lone surrogate may be one half of a pair that the cut divides; both ways are replaced
-        events, streamed = How(name).stream(chunks)
+        events, streamed = ParseArguments(name).stream(chunks)
         assert streamed == reply
         check_events(events)
 
@@ -256,7 +256,7 @@ def test_hostile_texts(format_: str) -> None:
         text = (unit * (size // len(unit) + 1))[:size]
         reply = parse(text, format_)
         check_reply(reply)
-        assert How(format_).stream(pieces(text, 7))[1] == reply, unit
+        assert ParseArguments(format_).stream(pieces(text, 7))[1] == reply, unit
 
 
 @by_format([case for case in CASES if case.name == "one_call"])
@@ -266,13 +266,13 @@ def test_openers_many_times(case: Case) -> None:
         text = case.text[: len(case.text) // 2] * times
         reply = parse(text, name)
         check_reply(reply)
-        assert How(name).stream(pieces(text, 7))[1] == reply
+        assert ParseArguments(name).stream(pieces(text, 7))[1] == reply
 
 
 @in_one_item("unit", ["<think>", '{"a": "', "[f(x='"])
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])
 def test_cost_grows_with_the_text(format_: str, unit: str) -> None:
-    check_growth(unit, How(format_), 2_000)
+    check_growth(unit, ParseArguments(format_), 2_000)
 
 
 # what is broken is noticed
@@ -343,7 +343,7 @@ def test_checks_detect_a_reply_that_json_changes() -> None:
 BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
     "no end": ([TextDelta("Hi.")], "events: Done is not the last one"),
     "two ends": ([Done(SOUND), Done(SOUND)], "events: Done comes before the end"),
-    "missing text": ([Done(SOUND)], "events: heard text: []"),
+    "missing text": ([Done(SOUND)], "events: streamed text: []"),
     "an empty delta": ([TextDelta("Hi."), TextDelta(""), Done(SOUND)], "events: a delta without text"),
     "no call": ([TextDelta("Hi."), Done(SOUND)], "events: []"),
     "arguments of no call": (
@@ -375,25 +375,25 @@ def test_checks_detect_broken_events(name: str) -> None:
 
 def test_checks_detect_a_different_result_in_pieces() -> None:
     with pytest.raises(Violation) as caught:
-        check_chunks("Hi.", How("text"), parse("Ho.", "text"), Random(0))
+        check_chunks("Hi.", ParseArguments("text"), parse("Ho.", "text"), Random(0))
     read, whole = "[('text', 'Hi.')]", "[('text', 'Ho.')]"
     assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
 
 
 def test_checks_detect_ineffective_repairs() -> None:
-    check_replay(MENDED.raw, How("hermes"), MENDED)
+    check_replay(MENDED.raw, ParseArguments("hermes"), MENDED)
     wrong = MENDED.repairs[0].model_copy(update={"after": "}"})
     with pytest.raises(Violation, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
-        check_replay(MENDED.raw, How("hermes"), changed(MENDED, repairs=[wrong]))
+        check_replay(MENDED.raw, ParseArguments("hermes"), changed(MENDED, repairs=[wrong]))
 
 
 def test_checks_detect_an_exception() -> None:
-    def ask(text: str, how: How) -> None:
+    def ask(text: str, args: ParseArguments) -> None:
         raise KeyError(text)
 
-    broken = violation_of("x", How(), ask)
+    broken = violation_of("x", ParseArguments(), ask)
     assert str(broken) == "raises: KeyError: 'x'"
-    assert violation_of("x", How(), check) is None
+    assert violation_of("x", ParseArguments(), check) is None
 
 
 def test_checks_detect_superlinear_cost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,4 +404,4 @@ def test_checks_detect_superlinear_cost(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr("tools.fuzz.invariants.parse", slow)
     with pytest.raises(Violation, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
-        check_growth("ab", How("text"), 2_000)
+        check_growth("ab", ParseArguments("text"), 2_000)

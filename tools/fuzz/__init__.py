@@ -21,12 +21,12 @@ from tools.shared.checkout import Checkout
 from tools.shared.corpus import cases
 
 from .generator import Generator, Response
-from .invariants import How, check, check_detected, check_growth, check_sound, violation_of
+from .invariants import ParseArguments, check, check_detected, check_growth, check_sound, violation_of
 from .minimise import minimise
 from .mutations import Mutator
 from .report import Finding, save
 from .state_graph import Step
-from .token_text import Spelling
+from .token_text import TerminalForm
 from .violation import Violation
 
 #: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
@@ -41,7 +41,7 @@ class Coverage:
     """What of a grammar was written so far, and for how many seeds no response was found."""
 
     steps: set[Step] = field(default_factory=set[Step])
-    spellings: set[Spelling] = field(default_factory=set[Spelling])
+    forms: set[TerminalForm] = field(default_factory=set[TerminalForm])
     missed: int = 0
 
 
@@ -64,19 +64,19 @@ class Fuzzer:
             taken.missed += 1
         else:
             taken.steps |= response.steps
-            taken.spellings |= response.spellings
+            taken.forms |= response.forms
             self._sound(name, seed, response)
         self._changed(name, seed, response.text if response else "")
         return self.findings[before:]
 
     def _sound(self, name: str, seed: int, response: Response) -> None:
         """Check all invariants of a sound response."""
-        self._ask(name, seed, response.text, How(name, {"repair": "none"}), check)
+        self._check(name, seed, response.text, ParseArguments(name, {"repair": "none"}), check)
         if not response.strict:
-            self._ask(name, seed, response.text, How(name), check)
-            self._ask(name, seed, response.text, How(name), check_sound)
-            self._ask(name, seed, response.text, How(), check)
-            self._ask(name, seed, response.text, How(name), check_detected)
+            self._check(name, seed, response.text, ParseArguments(name), check)
+            self._check(name, seed, response.text, ParseArguments(name), check_sound)
+            self._check(name, seed, response.text, ParseArguments(), check)
+            self._check(name, seed, response.text, ParseArguments(name), check_detected)
 
     def _changed(self, name: str, seed: int, text: str) -> None:
         """Check changed texts."""
@@ -84,42 +84,44 @@ class Fuzzer:
         text = text or random.choice(self._corpus)
         change = Mutator(random, [text, *random.sample(self._corpus, min(8, len(self._corpus)))])
         for _ in range(_CHANGED):
-            how = How(
+            args = ParseArguments(
                 random.choice((name, name, "auto")), {"repair": random.choice(REPAIR_LIMITS)}, random.choice(_REASONS)
             )
-            self._ask(name, seed, change(text), how, check)
+            self._check(name, seed, change(text), args, check)
         if seed % _MEASURED == 0:
-            self._ask(name, seed, change(text)[:400], How(name), check_growth)
+            self._check(name, seed, change(text)[:400], ParseArguments(name), check_growth)
 
-    def _ask(self, name: str, seed: int, text: str, how: How, ask: Callable[[str, How], None]) -> None:
+    def _check(
+        self, name: str, seed: int, text: str, args: ParseArguments, check: Callable[[str, ParseArguments], None]
+    ) -> None:
         self.texts += 1
-        first = violation_of(text, how, ask)
+        first = violation_of(text, args, check)
         if first is None:
             return
         self.counts[name, first.kind] += 1
         if self.counts[name, first.kind] > _MINIMISED:
             return
-        text = minimise(text, lambda shorter: _is_same(first, violation_of(shorter, how, ask)))
-        broken = violation_of(text, how, ask) or first
-        finding = Finding(broken.kind, name, seed, how, text, broken.message)
+        text = minimise(text, lambda shorter: _is_same(first, violation_of(shorter, args, check)))
+        violation = violation_of(text, args, check) or first
+        finding = Finding(violation.kind, name, seed, args, text, violation.message)
         if all(finding.name != other.name for other in self.findings):
             self.findings.append(finding)
 
 
-def _is_same(broken: Violation, other: Violation | None) -> bool:
+def _is_same(violation: Violation, other: Violation | None) -> bool:
     """Whether two texts violate the same invariant, and raise the same exception if they raise one."""
-    if other is None or other.kind != broken.kind:
+    if other is None or other.kind != violation.kind:
         return False
-    return broken.kind != "raises" or other.message.partition(":")[0] == broken.message.partition(":")[0]
+    return violation.kind != "raises" or other.message.partition(":")[0] == violation.message.partition(":")[0]
 
 
 def summary(fuzz: Fuzzer, seconds: float) -> Iterator[str]:
     """The coverage and the findings, as lines."""
     for name, generator in fuzz.generators.items():
         taken = fuzz.taken[name]
-        steps, spellings = generator.map.steps, generator.spellings
-        never = {s.terminal for s in set(steps) - taken.steps} | {s.terminal for s in spellings - taken.spellings}
-        line = f"{name}: {len(taken.steps)} of {len(steps)} steps, {len(taken.spellings)} of {len(spellings)} spellings"
+        steps, forms = generator.map.steps, generator.forms
+        never = {s.terminal for s in set(steps) - taken.steps} | {s.terminal for s in forms - taken.forms}
+        line = f"{name}: {len(taken.steps)} of {len(steps)} steps, {len(taken.forms)} of {len(forms)} forms"
         line += f"; no response for {taken.missed} seeds" if taken.missed else ""
         yield line + (f"; never or not in every way: {', '.join(sorted(never))}" if never else "")
     yield f"{fuzz.texts} texts in {seconds:.0f} s, {fuzz.texts / max(seconds, 0.001):.0f} a second"

@@ -30,7 +30,7 @@ FINISHED = ("ok", "repaired")
 
 
 class EventChecker:
-    """Hears the events of a stream, and finds fault with their order."""
+    """Collects the events of a stream and checks their order."""
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -44,7 +44,7 @@ class EventChecker:
         self.typed: list[str] = []
 
     def receive(self, event: Event) -> None:
-        """Take note of an event. Raises Violation for one that may not come here."""
+        """Add an event. Raises Violation if it may not come here."""
         match event:
             case TextDelta():
                 self.text.append(event.text)
@@ -70,7 +70,7 @@ class EventChecker:
                 raise Violation("events", "Done comes before the end")
 
     def receive_action(self, event: ActionParsed | ActionUnfinished) -> None:
-        """An action is the last that is said of it; what was sent of its text is all of it."""
+        """An action comes after all of its text, which adds up to the text of the action."""
         require(isinstance(event, ActionParsed) == (event.action.status in FINISHED), "events", event)
         require(event.action.order == self.actions, "events", f"{event} after {self.actions} actions")
         if event.action.type == "type_text":
@@ -82,7 +82,7 @@ class EventChecker:
         self.others.append(event.action)
 
     def receive_call(self, event: ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished) -> None:
-        """Calls come one after another; one that was never announced may be said to be unfinished."""
+        """Calls come one after another. Only an unfinished one may come without a start."""
         require(event.index == len(self.calls), "events", f"{event} after {len(self.calls)} calls")
         announced = len(self.names) > len(self.calls)
         if isinstance(event, ToolCallStart):
@@ -103,7 +103,7 @@ class EventChecker:
 
 
 def check_events(events: list[Event]) -> None:
-    """The events are in order, and say what the reply says."""
+    """The events are in order and add up to the reply."""
     *before, done = events
     require(isinstance(done, Done), "events", "Done is not the last one")
     assert isinstance(done, Done)
@@ -111,13 +111,13 @@ def check_events(events: list[Event]) -> None:
     for event in before:
         received.receive(event)
     require(all(received.text), "events", "a delta without text")
-    require("".join(received.text) == reply.text, "events", f"heard text: {received.text}")
+    require("".join(received.text) == reply.text, "events", f"streamed text: {received.text}")
     reasoning = [s.text for s in reply.segments if isinstance(s, Reasoning)]
-    require(received.blocks == reasoning and not received.reasoning, "events", f"heard reasoning: {received.blocks}")
+    require(received.blocks == reasoning and not received.reasoning, "events", f"streamed reasoning: {received.blocks}")
     require(received.calls == [s for s in reply.segments if isinstance(s, ToolCall)], "events", received.calls)
     require(
         received.others == [s for s in reply.segments if s.kind in ("action", "payload")], "events", received.others
     )
     for call, name, parts in zip(received.calls, received.names, received.arguments, strict=True):
         require(call.name == name, "events", f"{call.name} was announced as {name}")
-        require("".join(parts) == call.arguments_text, "events", f"heard arguments: {parts}")
+        require("".join(parts) == call.arguments_text, "events", f"streamed arguments: {parts}")

@@ -3,7 +3,7 @@
 `Generator(name).response(seed)` takes, for one seed after another, each step of the grammar in turn: it walks to that
 step, on from there, and to an end. Each terminal is spelled as the grammar writes it or as its expression reads it, and
 round it stands what the grammar leaves open: text, names, values. The terminals of what comes of it are found by
-`terminals.py`. If they are not the intended ones (text that holds a marker by chance, a look-ahead that
+`lexer.py`. If they are not the intended ones (text that holds a marker by chance, a look-ahead that
 does not hold), those round the place are spelled anew.
 """
 
@@ -19,13 +19,13 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 
-from .lexer import Place, Token, tokens
-from .reference import Meaning, meaning_of
+from .lexer import Position, Token, tokens
+from .reference import Content, content_of_tokens
 from .state_graph import StateGraph, Step, step_of
-from .token_text import Lexeme, Spelling, TokenWriter, spellings_of
+from .token_text import Lexeme, TerminalForm, TokenWriter, forms_of
 
 #: How often a response is spelled anew where it does not read as it was meant, and how often another one is begun.
-_SPELLINGS, _WALKS = 60, 12
+_ATTEMPTS, _WALKS = 60, 12
 #: How many terminals a walk goes on without an argument while an action lacks one.
 _PATIENCE = 12
 #: From how many terminals on a walk takes any step that leads to its goal.
@@ -38,16 +38,16 @@ _STRAIGHT = 0.85
 
 @dataclass(frozen=True)
 class Response:
-    """A sound response: its text, what it means, which steps and spellings it took.
+    """A sound response: its text, its content, which steps and forms it takes.
 
     `strict` says that its free text may hold markers that mean nothing where they stand; recovery would see damage.
     """
 
     text: str
-    meaning: Meaning
+    content: Content
     strict: bool
     steps: frozenset[Step]
-    spellings: frozenset[Spelling]
+    forms: frozenset[TerminalForm]
 
 
 class Generator:
@@ -59,17 +59,17 @@ class Generator:
         self.map = StateGraph(self.automaton)
 
     @cached_property
-    def spellings(self) -> frozenset[Spelling]:
-        """All ways in which the markers of the grammar can be spelled, except white space that means nothing."""
+    def forms(self) -> frozenset[TerminalForm]:
+        """All forms of the markers of the grammar, except ignored white space."""
         tables = self.automaton.tables
         terminals = [tables.terminals[name] for name in {step.terminal for step in self.map.steps}]
-        found = frozenset[Spelling]().union(*[spellings_of(terminal) for terminal in terminals])
-        return found - {Spelling(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
+        found = frozenset[TerminalForm]().union(*[forms_of(terminal) for terminal in terminals])
+        return found - {TerminalForm(t.name, None) for t in terminals if tables.ignore and t.canonical.isspace()}
 
-    def response(self, seed: int, wanted: Collection[Spelling] = ()) -> Response | None:
+    def response(self, seed: int, wanted: Collection[TerminalForm] = ()) -> Response | None:
         """The response of a seed; None if none was found that is read as intended.
 
-        Where a marker has spellings that are wanted, it is spelled in one of those.
+        A marker takes one of its wanted forms, if any.
         """
         if not self.map.steps:
             return None
@@ -88,7 +88,7 @@ class _Walk:
     """One walk through the automaton, and what is spelled on the way."""
 
     def __init__(
-        self, generator: Generator, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+        self, generator: Generator, random: Random, *, strict: bool, wanted: Collection[TerminalForm] = ()
     ) -> None:
         self._automaton, self._map, self._random, self._strict = generator.automaton, generator.map, random, strict
         self._speller = TokenWriter(generator.automaton, random, strict=strict, wanted=wanted)
@@ -106,53 +106,53 @@ class _Walk:
 
     def walk(self, goals: list[Step]) -> None:
         """Choose the terminals: some at random, then those that lead to a goal, one goal after the other."""
-        place = self._map.places[0]
+        position = self._map.positions[0]
         for goal in goals:
-            place = self._random_steps(place, self._random.randint(0, 3))
-            if self._map.number(place) in self._map.distances_to(goal):
-                place = self._go_to(place, goal)
-        place = self._random_steps(place, self._random.randint(0, 4))
-        while self._map.to_end[self._map.number(place)]:
-            place = self._step_closer(place, self._map.to_end)
+            position = self._random_steps(position, self._random.randint(0, 3))
+            if self._map.number(position) in self._map.distances_to(goal):
+                position = self._go_to(position, goal)
+        position = self._random_steps(position, self._random.randint(0, 4))
+        while self._map.to_end[self._map.number(position)]:
+            position = self._step_closer(position, self._map.to_end)
 
-    def _random_steps(self, place: Place, steps: int) -> Place:
+    def _random_steps(self, position: Position, steps: int) -> Position:
         for _ in range(steps):
-            if choices := self._choices(place):
-                place = self._take(place, self._random.choice(choices))
-        return place
+            if choices := self._choices(position):
+                position = self._take(position, self._random.choice(choices))
+        return position
 
-    def _go_to(self, place: Place, goal: Step) -> Place:
+    def _go_to(self, position: Position, goal: Step) -> Position:
         """Go where a step can be taken, and take it, unless what is being written does not admit it."""
         distances = self._map.distances_to(goal)
-        while distances[self._map.number(place)]:
-            place = self._step_closer(place, distances)
-        last = [step for step in self._choices(place) if step.terminal.name == goal.terminal]
-        return self._take(place, last[0]) if last else place
+        while distances[self._map.number(position)]:
+            position = self._step_closer(position, distances)
+        last = [step for step in self._choices(position) if step.terminal.name == goal.terminal]
+        return self._take(position, last[0]) if last else position
 
-    def _step_closer(self, place: Place, distances: dict[int, int]) -> Place:
-        found = [(distances.get(self._map.number(place.after(step))), step) for step in self._choices(place)]
+    def _step_closer(self, position: Position, distances: dict[int, int]) -> Position:
+        found = [(distances.get(self._map.number(position.after(step))), step) for step in self._choices(position)]
         least = min([distance for distance, _ in found if distance is not None])
         most = least if self._random.random() < _STRAIGHT else least + 2
         near = [step for distance, step in found if distance is not None and distance <= most]
-        return self._take(place, self._random.choice(near))
+        return self._take(position, self._random.choice(near))
 
-    def _choices(self, place: Place) -> list[Transition]:
+    def _choices(self, position: Position) -> list[Transition]:
         """The transitions that make sense: an action is not over while it lacks an argument that it needs.
 
         Behind its name, they are those that go with this name.
         """
         if len(self._lexemes) > _LONGEST:
-            return place.steps  # what an action allows may keep the walk from its goal: then it goes straight there
+            return position.steps  # what an action allows may keep the walk from its goal: then it goes straight there
         if len(self._lexemes) - self._gave > _PATIENCE:
             self._missing = []  # there is no place for them any more
-        more = [step for step in place.steps if _leads_on(step)] if self._missing else []
-        steps = more or place.steps
+        more = [step for step in position.steps if _leads_on(step)] if self._missing else []
+        steps = more or position.steps
         last = self._lexemes[-1] if self._lexemes else None
         if last is None or last.short != "ACTION_NAME":
             return steps
         return [step for step in steps if self._speller.follows(last, step.terminal)] or steps
 
-    def _take(self, place: Place, step: Transition) -> Place:
+    def _take(self, position: Position, step: Transition) -> Position:
         lexeme = Lexeme(step)
         if lexeme.short == "ARG_NAME":
             if not self._action and not self._keys:
@@ -174,7 +174,7 @@ class _Walk:
         self._lexemes.append(lexeme)
         if any(op == "end" and kind in ("tool_call", "action") for op, kind in (*step.before, *step.after)):
             self._action, self._keys, self._missing = "", [], []
-        return place.after(step)
+        return position.after(step)
 
     # the text
 
@@ -183,7 +183,7 @@ class _Walk:
         for i in range(len(self._lexemes)):
             self._spell(i)
         stuck: Counter[int] = Counter()
-        for _ in range(_SPELLINGS):
+        for _ in range(_ATTEMPTS):
             text = "".join([lexeme.gap + lexeme.text for lexeme in self._lexemes])
             found, sound = tokens(self._automaton, text)
             wrong = self._first_wrong(text, found)
@@ -216,15 +216,15 @@ class _Walk:
         return meant[len(read)] if len(read) < len(meant) else len(self._lexemes) - 1
 
     def _made(self, text: str, found: list[Token]) -> Response | None:
-        meaning = meaning_of(self._automaton, text, found)
-        if meaning is None:
+        content = content_of_tokens(self._automaton, text, found)
+        if content is None:
             return None
-        place, steps = self._map.places[0], set[Step]()
+        position, steps = self._map.positions[0], set[Step]()
         for token in found:
-            steps.add(step_of(place, token.step))
-            place = place.after(token.step)
-        spellings = frozenset([spelling for lexeme in self._lexemes for spelling in lexeme.spelling])
-        return Response(text, meaning, self._strict, frozenset(steps), spellings)
+            steps.add(step_of(position, token.step))
+            position = position.after(token.step)
+        forms = frozenset([form for lexeme in self._lexemes for form in lexeme.forms])
+        return Response(text, content, self._strict, frozenset(steps), forms)
 
 
 def _is_value(step: Transition) -> bool:

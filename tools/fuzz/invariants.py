@@ -1,7 +1,7 @@
 """The invariants of every text. Each function checks one and raises `Violation`.
 
-`check` asks all that holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests ask
-it of the corpus and of texts made of its pieces, and `tools/fuzz` of texts that nobody wrote.
+`check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests use
+them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
 from .events import FINISHED, check_events
-from .reference import Meaning, content_of, opened_before, read
+from .reference import Content, content_of, opened_before, read
 from .segments import check_segment, with_repairs
 from .violation import Violation, require
 
 
 @dataclass(frozen=True)
-class How:
-    """How a text is read: the format, what else `parse` takes, and why the response ended."""
+class ParseArguments:
+    """The arguments of `parse` besides the text: the format, the finish reason, and all others as `options`."""
 
     format: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -40,9 +40,9 @@ class How:
         """Read a whole text."""
         return parse(text, self.format, finish_reason=self.reason, **{**self.options, **more})
 
-    def unopened(self) -> How:
-        """The same, where the prompt has opened nothing: so a grammar is read."""
-        return How(self.format, {**self.options, "prefix": ""}, self.reason)
+    def unopened(self) -> ParseArguments:
+        """The same without the prompt prefix of the format."""
+        return ParseArguments(self.format, {**self.options, "prefix": ""}, self.reason)
 
     def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
         """Read a text in pieces: the events, and the reply."""
@@ -90,7 +90,7 @@ def check_status(reply: Reply) -> None:
 
 
 def check_repairs(reply: Reply) -> None:
-    """Each repair says what stood where, and those of a segment are among all."""
+    """Each repair has the right text and position, and the reply has all repairs of its segments."""
     for repair in reply.repairs:
         start, end = repair.span
         require(reply.raw[start:end] == repair.before, "repairs", f"{repair}: {reply.raw[start:end]!r} stood there")
@@ -110,7 +110,7 @@ def check_written(reply: Reply) -> None:
 
 
 def check_rendered(reply: Reply, format: str) -> None:
-    """What a format can write of a reply, it reads as the same: `render` itself compares, and raises nothing else."""
+    """`render` raises nothing but RenderError; it checks itself that its output reads back."""
     with suppress(RenderError):
         render(reply, format)
 
@@ -123,19 +123,19 @@ _WORD = re.compile(r"\w{3,}")
 
 
 def check_nothing_lost(reply: Reply) -> None:
-    """What is in no segment is markup of some format, or was noticed."""
+    """Text that is in no segment is markup of some format, or was reported."""
     if reply.envelope:
         return
-    noticed = [d.span for d in reply.diagnostics] + [r.span for r in reply.repairs] + [*_answers(reply)]
+    reported = [d.span for d in reply.diagnostics] + [r.span for r in reply.repairs] + [*_answers(reply)]
     edges = [0, *[edge for segment in reply.segments for edge in segment.span], len(reply.raw)]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         for match in _WORD.finditer(reply.raw, start, end) if start < end else ():
-            held = any(a - _BESIDE <= match.end() and match.start() <= b + _BESIDE for a, b in noticed)
+            held = any(a - _BESIDE <= match.end() and match.start() <= b + _BESIDE for a, b in reported)
             require(held or _is_markup(reply.raw, *match.span()), "lost", f"{match[0]!r} at offset {match.start()}")
 
 
 def _answers(reply: Reply) -> Iterator[tuple[int, int]]:
-    """The places of objects that are answers: like those of calls, they may have keys that say nothing to the user."""
+    """The spans of answer objects: like calls, they may have keys that are not shown to the user."""
     decoder = json.JSONDecoder(strict=False)
     for segment in reply.segments if reply.final_answer_streamed else ():
         for brace in re.finditer(r"\{", reply.raw[: segment.span[0]]) if segment.kind in ("text", "json") else ():
@@ -208,10 +208,10 @@ def chunkings(text: str, random: Random) -> Iterator[Iterable[str | bytes]]:
     yield [raw[at : at + size] for at in range(0, len(raw), size)]
 
 
-def check_chunks(text: str, how: How, whole: Reply, random: Random) -> None:
-    """However a text is cut, it gives the same reply, and its events add up to that."""
+def check_chunks(text: str, args: ParseArguments, whole: Reply, random: Random) -> None:
+    """A text gives the same reply in any pieces, and the events add up to it."""
     for chunks in chunkings(text, random):
-        events, reply = how.stream(chunks)
+        events, reply = args.stream(chunks)
         cut = "single characters" if chunks is text else repr(list(chunks))
         require(reply == whole, "chunks", f"in {cut}: {content_of(reply)}, but whole: {content_of(whole)}")
         check_events(events)
@@ -225,101 +225,101 @@ def calls(reply: Reply) -> list[tuple[str, Any]]:
     return [(call.name, call.arguments) for call in reply.tool_calls]
 
 
-def check_replay(text: str, how: How, reply: Reply) -> None:
-    """The repairs, made in the raw text, make it sound: read without repair, it gives the same calls.
+def check_replay(text: str, args: ParseArguments, reply: Reply) -> None:
+    """The raw text with its repairs applied is sound: without repair, it gives the same calls.
 
-    But for text that was left over and holds markers: between sound calls, they may mean something.
+    Replies whose text holds markers are skipped: between sound calls, these may be markup.
     """
     foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
     if reply.status != "repaired" or foreign or any(_has_markup(s.text) for s in reply.segments if isinstance(s, Text)):
         return
-    mended = with_repairs(text, reply.repairs)
-    again = how.parse(mended, repair="none")
-    require(calls(again) == calls(reply), "replay", f"{mended!r} has the calls {calls(again)}, not {calls(reply)}")
+    repaired = with_repairs(text, reply.repairs)
+    again = args.parse(repaired, repair="none")
+    require(calls(again) == calls(reply), "replay", f"{repaired!r} has the calls {calls(again)}, not {calls(reply)}")
 
 
-def check_meaning(text: str, how: How, reply: Reply) -> None:
-    """What the strict grammar accepts says what the rules of grammars say, whether repair is allowed or not.
+def check_content(text: str, args: ParseArguments, reply: Reply) -> None:
+    """A text that the strict grammar accepts has the content that the reference reader finds.
 
-    Both behind what every prompt ends with, and where the prompt has opened nothing. What is meant is not known where
-    tools or a prefix give a text another meaning.
+    Checked with and without the prompt prefix of the format. Texts with tools or a prefix of their own are skipped: the
+    reference reader does not know these.
     """
-    if not how.options.keys().isdisjoint(("tools", "prefix")):
+    if not args.options.keys().isdisjoint(("tools", "prefix")):
         return
-    automaton = registry.automaton(how.format)
-    require_meant(text, how, reply, read(automaton, text, opened := opened_before(automaton, text)))
+    automaton = registry.automaton(args.format)
+    require_expected(text, args, reply, read(automaton, text, opened := opened_before(automaton, text)))
     if opened:
-        how = how.unopened()
-        require_meant(text, how, how.parse(text), read(automaton, text))
+        args = args.unopened()
+        require_expected(text, args, args.parse(text), read(automaton, text))
 
 
-def require_meant(text: str, how: How, reply: Reply, meaning: Meaning | None) -> None:
-    """The text says what it means, if it means something: without repair, and with it where nothing was damaged."""
-    if meaning is None:
+def require_expected(text: str, args: ParseArguments, reply: Reply, content: Content | None) -> None:
+    """The strict reply has the expected content, if any, and equals the one with repair if nothing is damaged."""
+    if content is None:
         return
-    strict = how.parse(text, repair="none")
-    require_meaning(strict, meaning)
+    strict = args.parse(text, repair="none")
+    require_content(strict, content)
     if reply.status == "ok" and not reply.diagnostics:
         require(reply == strict, "strict", f"without repair: {content_of(strict)}, with it: {content_of(reply)}")
 
 
-def require_meaning(reply: Reply, meaning: Meaning) -> None:
-    """The reply says what the text means, and that nothing is wrong with it."""
+def require_content(reply: Reply, content: Content) -> None:
+    """The reply is ok and has the expected content."""
     require(reply.status == "ok", "meaning", f"the grammar accepts it, but it is {reply.status}")
     require(not reply.repairs, "meaning", f"the grammar accepts it, but it has {len(reply.repairs)} repairs")
-    require(repr(content_of(reply)) == repr(meaning), "meaning", f"read: {content_of(reply)}, meant: {meaning}")
+    require(repr(content_of(reply)) == repr(content), "meaning", f"read: {content_of(reply)}, meant: {content}")
 
 
 # sound text without markers that mean nothing where they stand: recovery has no reason to see damage in it
 
 
-def check_sound(text: str, how: How) -> None:
-    """What the strict grammar accepts is read so with repair, too, and no beginning of it holds other calls."""
-    meaning = read(registry.automaton(how.format), text)
-    if meaning is not None:
-        how = how.unopened()
-        reply = how.parse(text)
-        require_meaning(reply, meaning)
-        check_beginnings(text, how, reply, Random(text))
+def check_sound(text: str, args: ParseArguments) -> None:
+    """Repair changes nothing in a text that the strict grammar accepts, and no prefix of it has other calls."""
+    content = read(registry.automaton(args.format), text)
+    if content is not None:
+        args = args.unopened()
+        reply = args.parse(text)
+        require_content(reply, content)
+        check_beginnings(text, args, reply, Random(text))
 
 
-def check_beginnings(text: str, how: How, whole: Reply, random: Random, most: int = 8) -> None:
-    """No beginning of a sound text has a call, not even a repaired one, that the whole has not.
+def check_beginnings(text: str, args: ParseArguments, whole: Reply, random: Random, most: int = 8) -> None:
+    """No prefix of a sound text has a call, not even a repaired one, that the whole text does not have.
 
-    But for text with backticks: what stands behind one is a code sample only if there is another one.
+    Texts with backticks are skipped: what follows one is a code sample only if there is another one.
     """
     if "`" in text or "~" in text:
         return
     for at in sorted(random.sample(range(len(text) + 1), min(most, len(text) + 1))):
-        begun = How(how.format, how.options).parse(text[:at])
+        begun = ParseArguments(args.format, args.options).parse(text[:at])
         check_reply(begun)
         found, meant = calls(begun), calls(whole)
         require(found == meant[: len(found)], "beginning", f"up to offset {at}: {found}, in all: {meant}")
 
 
-def check_detected(text: str, how: How) -> None:
-    """What the strict grammar accepts says the same where its format is detected, except text and JSON in it.
+def check_detected(text: str, args: ParseArguments) -> None:
+    """A text that the strict grammar accepts has the same content if its format is detected, except text and JSON.
 
-    Detection does not know the markers that only a whole response may begin with: such a text is not asked.
+    Texts that begin with a marker which is acceptable only there are skipped: detection does not know these.
     """
-    automaton = registry.automaton(how.format)
+    automaton = registry.automaton(args.format)
     if any(re.match(step.terminal.regex, text.lstrip()) for step in automaton.start.leading_markers):
         return
-    meaning = read(automaton, text)
-    found = How("auto", how.options, how.reason).parse(text)
-    if meaning is None or found.format != how.format or any(isinstance(s, JsonValue) for s in found.segments):
+    content = read(automaton, text)
+    found = ParseArguments("auto", args.options, args.reason).parse(text)
+    if content is None or found.format != args.format or any(isinstance(s, JsonValue) for s in found.segments):
         return
-    if repr(content_of(how.unopened().parse(text))) == repr(meaning):
-        same = repr(content_of(found).but_for_text) == repr(meaning.but_for_text)
-        require(same, "detected", f"detected: {content_of(found)}, named: {meaning}")
+    if repr(content_of(args.unopened().parse(text))) == repr(content):
+        same = repr(content_of(found).but_for_text) == repr(content.but_for_text)
+        require(same, "detected", f"detected: {content_of(found)}, named: {content}")
 
 
 # cost
 
 
-def cost(text: str, how: How) -> int:
+def cost(text: str, args: ParseArguments) -> int:
     """How many functions are called to read a text."""
-    return calls_in(lambda: how.parse(text))
+    return calls_in(lambda: args.parse(text))
 
 
 def calls_in(run: Callable[[], object]) -> int:
@@ -349,35 +349,35 @@ def without_fast_paths() -> Generator[None]:
         reader.ENABLED = before
 
 
-def check_growth(unit: str, how: How, size: int = 8_000) -> None:
+def check_growth(unit: str, args: ParseArguments, size: int = 8_000) -> None:
     """A text of twice as many units takes about twice as much work, without the fast path."""
     times = size // max(len(unit), 1) + 1
     with without_fast_paths():
         for text in (unit * times, unit * 2 * times):
-            how.parse(text)  # what is made once is not counted; for long texts that is something else
-        less, more = cost(unit * times, how), cost(unit * 2 * times, how)
+            args.parse(text)  # what is made once is not counted; for long texts that is something else
+        less, more = cost(unit * times, args), cost(unit * 2 * times, args)
     require(more <= 3 * less, "growth", f"{more} calls of functions for twice the text that takes {less}")
 
 
-def check(text: str, how: How) -> None:
-    """Everything that holds for any text; which pieces it is cut into depends on the text alone."""
-    reply = how.parse(text)
+def check(text: str, args: ParseArguments) -> None:
+    """Check everything that holds for any text. The pieces depend on the text alone."""
+    reply = args.parse(text)
     check_reply(reply)
     check_written(reply)
     check_nothing_lost(reply)
-    check_chunks(text, how, reply, Random(text))
-    if how.format != "auto":
-        check_replay(text, how, reply)
-        check_meaning(text, how, reply)
-        check_rendered(reply, how.format)
+    check_chunks(text, args, reply, Random(text))
+    if args.format != "auto":
+        check_replay(text, args, reply)
+        check_content(text, args, reply)
+        check_rendered(reply, args.format)
 
 
-def violation_of(text: str, how: How, ask: Callable[[str, How], None]) -> Violation | None:
-    """What a text breaks of that which is asked of it; an exception of any other kind is broken, too."""
+def violation_of(text: str, args: ParseArguments, check: Callable[[str, ParseArguments], None]) -> Violation | None:
+    """The violation that a check raises for a text, None if it passes. Any other exception is a violation, too."""
     try:
-        ask(text, how)
-    except Violation as broken:
-        return broken
+        check(text, args)
+    except Violation as violation:
+        return violation
     except Exception as error:
         return Violation("raises", f"{type(error).__name__}: {error}")
     return None

@@ -17,7 +17,7 @@ from outspoken.results.settings import DEFAULT
 
 
 class Token(NamedTuple):
-    """A terminal as it stands in a text: its transition, where it starts and ends, and what an island holds."""
+    """A terminal as it stands in a text: its transition, where it starts and ends, and its value if it is embedded."""
 
     step: Transition
     start: int
@@ -25,28 +25,28 @@ class Token(NamedTuple):
     value: Any = None
 
 
-class Place(NamedTuple):
-    """A place in a text: the configuration, and whether what was read last is free text, which a marker has to end."""
+class Position(NamedTuple):
+    """A position in a text: the configuration, and whether it follows free text, which only a marker can end."""
 
     config: Config
-    behind_text: bool = False
+    after_text: bool = False
 
     @property
     def steps(self) -> list[Transition]:
-        """The transitions that a text may take here. Where free text may stand, most markers stand behind it."""
+        """The transitions from here. Where free text is acceptable, most markers follow it."""
         config = self.config
-        if config.free is None or self.behind_text:
+        if config.free is None or self.after_text:
             return [*config.markers, *config.embedded]
         return [config.free, *config.leading_markers]
 
     @property
     def key(self) -> tuple[Any, bool]:
-        """The same for the same place."""
-        return self.config.stack, self.behind_text
+        """A key that equal positions share."""
+        return self.config.stack, self.after_text
 
-    def after(self, step: Transition) -> Place:
-        """The place behind a terminal."""
-        return Place(step.target, step.terminal.short in FREE_TEXT)
+    def after(self, step: Transition) -> Position:
+        """The position after a transition."""
+        return Position(step.target, step.terminal.short in FREE_TEXT)
 
 
 def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
@@ -59,7 +59,7 @@ def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
         elif at == len(text):
             return found, config.end_operations() is not None
         else:
-            token = _marker(config.markers, automaton, text, at) or _island(config, automaton, text, at)
+            token = _marker(config.markers, automaton, text, at) or _embedded(config, automaton, text, at)
         if token is None:
             blank = not text[_past_blanks(automaton, text, at) :]
             return found, blank and config.end_operations() is not None
@@ -108,7 +108,7 @@ def _free(step: Transition, text: str, at: int) -> Token | None:
         return Token(step, at, len(text)) if step.target.end_operations() is not None else None
 
 
-def _island(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:
+def _embedded(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:
     start = _past_blanks(automaton, text, at)
     for step in config.embedded:
         notation = notation_of(step.terminal)

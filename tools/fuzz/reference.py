@@ -1,7 +1,7 @@
-"""A plain reference reader, independent of the engine: the content of a sound text by `grammars/notation`.
+"""A simple reference implementation of the vocabulary, independent of the engine.
 
-It takes the terminals of `terminals.py` and carries out what the vocabulary says that they mean. Where the
-strict grammar accepts a text, `read` and `parse` have to say the same of it.
+It executes the operations of the tokens that `lexer.py` finds. If the strict grammar accepts a text, `read` and `parse`
+must return the same content.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from outspoken.results.settings import DEFAULT
 from .lexer import Token, tokens
 
 
-class Meaning(NamedTuple):
-    """What a text says: its segments as tuples, the codes of its diagnostics, and what an envelope adds."""
+class Content(NamedTuple):
+    """The content of a text: its segments as tuples, the codes of its diagnostics, the fields of an envelope."""
 
     segments: tuple[tuple[Any, ...], ...]
     codes: tuple[str, ...] = ()
@@ -34,22 +34,22 @@ class Meaning(NamedTuple):
 
     @property
     def but_for_text(self) -> list[tuple[Any, ...]]:
-        """The segments that are no text, without white space round reasoning."""
-        told = [s for s in self.segments if s[0] not in ("text", "json") and (s[0] != "think" or s[1].strip())]
-        return [(s[0], s[1].strip()) if s[0] == "think" else s for s in told]
+        """The segments except text and JSON; reasoning is stripped."""
+        others = [s for s in self.segments if s[0] not in ("text", "json") and (s[0] != "think" or s[1].strip())]
+        return [(s[0], s[1].strip()) if s[0] == "think" else s for s in others]
 
     def __str__(self) -> str:
         noted = f", with {', '.join(self.codes)}" if self.codes else ""
         return f"{list(self.segments)!r}{noted}"
 
 
-class MeaninglessError(Exception):
-    """The grammar accepts the text, but what it says is nothing that can be carried out."""
+class InvalidContentError(Exception):
+    """The grammar accepts the text, but a call or an action in it is invalid."""
 
 
 @dataclass
-class _Frame:
-    """What is being read."""
+class _OpenNode:
+    """An open node: a rule that has begun and not ended."""
 
     kinds: str
     start: int
@@ -57,42 +57,42 @@ class _Frame:
     id: str | None = None
     key: str = ""
     value: Any = None
-    #: the text of the last value, where it is an island
+    #: the text of the last value if that is embedded
     written: str = ""
     bare: str | None = None
     arguments: dict[str, Any] | None = None
     again: set[str] = field(default_factory=set[str])
     content: int = -1
     more: bool | None = None
-    #: the text of the last argument, where it was an island
-    content_of: str = ""
+    #: the text of the last argument if that was an embedded value
+    argument_text: str = ""
 
 
 class _Reader:
-    """Carries out the operations of the automaton, as `outspoken.vocabulary` says what they mean."""
+    """Executes the operations of the automaton."""
 
     def __init__(self, automaton: Automaton, text: str, begins: int) -> None:
         self.automaton = automaton
         self.header = automaton.tables.header
         self.trims = automaton.trims
         self.text = text
-        #: where the response begins; what stands before it is the prompt's
+        #: the offset of the response behind the prompt prefix
         self.begins = begins
-        self.frames: list[_Frame] = []
+        self.nodes: list[_OpenNode] = []
         self.segments: list[list[Any]] = []
         self.codes: list[str] = []
         self.envelope = False
         self.more: bool | None = None
         self.ended_at = 0
-        #: up to where everything is in a segment, or is markup
+        #: the end of the text that is in a segment or is markup
         self.shown = 0
-        self.island: Any = None
+        self.embedded: Any = None
 
     def take(self, token: Token) -> None:
-        """Carry out what a terminal does."""
+        """Execute the operations of a token."""
         piece, short = self.text[token.start : token.end], token.step.terminal.short
         self.operate(token.step.before, token.start, token.start, "")
-        self.island = token.value
+        self.embedded = token.value
         if short == "TEXT":
             self.show(token.start, token.end)
         elif short == "REASONING":
@@ -102,15 +102,15 @@ class _Reader:
             )
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
-            self.frames[-1].bare = bare
-            self.frames[-1].value = read_bare(bare, None, self.header.values)
-        elif short in EMBEDDED_VALUES and self.frames:
-            self.frames[-1].value = token.value  # the argument may end only behind its closing marker
-            self.frames[-1].written = piece
+            self.nodes[-1].bare = bare
+            self.nodes[-1].value = read_bare(bare, None, self.header.values)
+        elif short in EMBEDDED_VALUES and self.nodes:
+            self.nodes[-1].value = token.value  # the argument may end only behind its closing marker
+            self.nodes[-1].written = piece
         self.operate(token.step.after, token.start, token.end, piece)
 
     def show(self, start: int, end: int) -> None:
-        """Text to show to the user; what it touches is one with it."""
+        """Add text, merged with text directly before it."""
         last = self.segments[-1:]
         if last and last[0][0] == "text" and last[0][2] == start:
             start = self.segments.pop()[1]
@@ -118,176 +118,174 @@ class _Reader:
         self.shown = end
 
     def operate(self, ops: tuple[tuple[str, str], ...], start: int, end: int, piece: str) -> None:
-        """Carry out operations; `piece` is the terminal that they speak of."""
+        """Execute operations; `piece` is the text of the token."""
         for name, arg in ops:
             if name == "begin":
-                self.frames.append(_Frame(arg, start))
+                self.nodes.append(_OpenNode(arg, start))
             elif name == "reopen":
-                self.frames.append(_Frame(arg, self.ended_at))
+                self.nodes.append(_OpenNode(arg, self.ended_at))
             elif name == "drop":
-                self.frames.pop()
+                self.nodes.pop()
             elif name == "token":
                 self.token(arg, piece)
             elif name == "field":
                 self.field(arg)
             elif name == "end":
-                self.end(arg, self.frames.pop(), end)
+                self.end(arg, self.nodes.pop(), end)
 
     def token(self, short: str, piece: str) -> None:
-        """A name, or a call's id."""
-        frame = self.frames[-1]
+        """Set a name, or a call's id."""
+        node = self.nodes[-1]
         if short == "ARG_NAME":
-            frame.key, frame.value = piece, None
+            node.key, node.value = piece, None
         elif short == "CALL_ID":
-            frame.id = piece
+            node.id = piece
         elif short != "CALL_INDEX":
-            frame.name = piece
+            node.name = piece
 
     def field(self, name: str) -> None:
-        """A value for what is being read."""
-        frame, value = self.frames[-1], self.island
+        """Set a field of the open node to the last value."""
+        node, value = self.nodes[-1], self.embedded
         if name == "argument":
-            frame.arguments = frame.arguments or {}
-            key = frame.key or f"${len(frame.arguments) + 1}"
-            given = frame.value if value is None and frame.value is not None else value
-            if key in frame.arguments and self.header.repeated:
-                before = frame.arguments[key]
-                given = [*before, given] if key in frame.again else [before, given]
-                frame.again.add(key)
-            elif key in frame.arguments:
+            node.arguments = node.arguments or {}
+            key = node.key or f"${len(node.arguments) + 1}"
+            given = node.value if value is None and node.value is not None else value
+            if key in node.arguments and self.header.repeated:
+                before = node.arguments[key]
+                given = [*before, given] if key in node.again else [before, given]
+                node.again.add(key)
+            elif key in node.arguments:
                 self.codes.append("repeated-argument")
-            frame.arguments[key] = given
-            frame.content_of = frame.written if frame.bare is None else ""
-            frame.key, frame.value = "", None
+            node.arguments[key] = given
+            node.argument_text = node.written if node.bare is None else ""
+            node.key, node.value = "", None
         elif name == "arguments":
-            frame.arguments = _arguments(value)
+            node.arguments = _arguments(value)
         elif name == "tool_name":
-            frame.name = value
+            node.name = value
         elif name == "id":
-            frame.id = value
+            node.id = value
         elif name == "content":
-            if frame.content < 0:
-                frame.content = len(self.segments)
+            if node.content < 0:
+                node.content = len(self.segments)
                 self.segments.append(["content", ""])
-            self.segments[frame.content][1] = value
+            self.segments[node.content][1] = value
         elif isinstance(value, bool):
-            frame.more = value
+            node.more = value
 
-    def end(self, kind: str, frame: _Frame, end: int) -> None:
-        """Something is complete."""
-        raw = self.text[frame.start : end]
+    def end(self, kind: str, node: _OpenNode, end: int) -> None:
+        """Complete a node."""
+        raw = self.text[node.start : end]
         if kind == "call_id":
-            self.frames[-1].id, self.frames[-1].name = raw, frame.name or self.frames[-1].name
+            self.nodes[-1].id, self.nodes[-1].name = raw, node.name or self.nodes[-1].name
             return
-        self.ended_at = frame.start
+        self.ended_at = node.start
         if kind == "code":
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
-            self._call_or_action(kind, frame, end)
+            self._call_or_action(kind, node, end)
         elif kind == "invented":
             self.codes += ["invented-result"] if self.segments[-1][1] else []
-        elif kind == "think" and frame.content >= 0:
-            self.segments[frame.content][0] = "think"
+        elif kind == "think" and node.content >= 0:
+            self.segments[node.content][0] = "think"
         elif kind == "unread":
             self.codes.append("unread-entry")
         elif kind == "quoted":
-            self._quoted(self.island)
+            self._quoted(self.embedded)
         elif kind == "payload":
-            data = frame.value if frame.bare is None else frame.bare
-            self.segments.append(["payload", self.header.payload(frame.name), data])
+            data = node.value if node.bare is None else node.bare
+            self.segments.append(["payload", self.header.payload(node.name), data])
         elif kind == "json":
-            self._json(frame, raw)
+            self._json(node, raw)
         elif kind == "envelope":
-            self.envelope, self.more = True, self.more if frame.more is None else frame.more
-            if frame.content >= 0:
-                self.segments[frame.content][0] = "said"
-        # what something unread stands in may still be text, of which it is a part then
-        self.shown = self.shown if kind == "unread" and self.frames else end
+            self.envelope, self.more = True, self.more if node.more is None else node.more
+            if node.content >= 0:
+                self.segments[node.content][0] = "answer"
+        # the node around an unread entry may still become text, which then includes the entry
+        self.shown = self.shown if kind == "unread" and self.nodes else end
 
-    def _answer(self, frame: _Frame) -> None:
-        """The input of a call that answers the user: a string is text, anything else a JSON value."""
-        arguments = frame.arguments or {}
-        value = frame.bare if frame.bare is not None else arguments.get("$1", arguments)
+    def _answer(self, node: _OpenNode) -> None:
+        """Add the input of an answer: a string as text, anything else as a JSON value."""
+        arguments = node.arguments or {}
+        value = node.bare if node.bare is not None else arguments.get("$1", arguments)
         if isinstance(value, str):
-            self.segments.append(["said", value])
-            halves = re.search("[\ud800-\udfff]", json.loads(frame.content_of) if frame.content_of else "")
+            self.segments.append(["answer", value])
+            halves = re.search("[\ud800-\udfff]", json.loads(node.argument_text) if node.argument_text else "")
             self.codes += ["lone-surrogate"] if halves else []
         elif value not in (None, {}):
             self.segments.append(["json", value])
 
-    def _call_or_action(self, kind: str, frame: _Frame, end: int) -> None:
-        """A call, or the action that a call or an action means; one within another action is a part of it."""
-        if kind == "tool_call" and frame.name.strip().lower() in [name.lower() for name in self.header.answer]:
-            self._answer(frame)
+    def _call_or_action(self, kind: str, node: _OpenNode, end: int) -> None:
+        """Add a call, or the action that it means. An action inside another action becomes a part of that."""
+        if kind == "tool_call" and node.name.strip().lower() in [name.lower() for name in self.header.answer]:
+            self._answer(node)
             return
-        outer = self.frames[-1] if self.frames and "action" in self.frames[-1].kinds else None
+        outer = self.nodes[-1] if self.nodes and "action" in self.nodes[-1].kinds else None
         place: dict[str, Any] = {}
         if outer is not None:
             order = sum([segment[0] == "action" for segment in self.segments])
-            place = {"raw": self.text[frame.start : end], "span": (frame.start, end), "order": order}
-        made = (
-            decode_action(self.header, frame.name or "", frame.arguments or {}, place) if self.header.actions else None
-        )
+            place = {"raw": self.text[node.start : end], "span": (node.start, end), "order": order}
+        made = decode_action(self.header, node.name or "", node.arguments or {}, place) if self.header.actions else None
         if made is not None and not made.problem:
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
                 return
             outer.arguments = outer.arguments or {}
             outer.arguments.setdefault(PARTS, []).append(made.action)
-        elif made is not None or kind == "action" or not frame.name:
-            raise MeaninglessError
+        elif made is not None or kind == "action" or not node.name:
+            raise InvalidContentError
         else:
-            self.segments.append(["tool_call", frame.name, frame.arguments or {}, frame.id])
+            self.segments.append(["tool_call", node.name, node.arguments or {}, node.id])
 
     def _quoted(self, value: Any) -> None:
-        """The actions that a string holds, which is read as a response of the same format."""
+        """Add the actions in a string, which is read as a response of the same format."""
         found = read(self.automaton, value if isinstance(value, str) else "")
         if found is None:
-            raise MeaninglessError
+            raise InvalidContentError
         actions = [list(segment) for segment in found.segments if segment[0] == "action"]
         self.segments += actions
         self.codes += found.codes if actions else ["unread-entry"]
 
-    def _json(self, frame: _Frame, raw: str) -> None:
-        if frame.content >= 0:
-            del self.segments[frame.content]
-        self.show(self.shown, frame.start)
+    def _json(self, node: _OpenNode, raw: str) -> None:
+        if node.content >= 0:
+            del self.segments[node.content]
+        self.show(self.shown, node.start)
         try:
             self.segments.append(["json", decode(raw, DEFAULT.max_depth)])
         except NotJsonError:
-            self.show(frame.start, frame.start + len(raw))
+            self.show(node.start, node.start + len(raw))
 
-    def meaning(self) -> Meaning:
-        """What was read."""
-        segments = [self._said(*segment) for segment in self.segments]
+    def content(self) -> Content:
+        """The content so far."""
+        segments = [self._comparable(*segment) for segment in self.segments]
         kept = [s for s in segments if s[0] not in ("text", "think") or s[1]]
-        return Meaning(tuple(kept), tuple(self.codes), self.envelope, self.more)
+        return Content(tuple(kept), tuple(self.codes), self.envelope, self.more)
 
-    def _said(self, kind: str, *rest: Any) -> tuple[Any, ...]:
-        """A segment as it is compared: text in place of its span; white space beside markup is the markup's."""
+    def _comparable(self, kind: str, *rest: Any) -> tuple[Any, ...]:
+        """A segment as it is compared: text in place of its span, without the white space beside markup."""
         if kind == "text":
             start, end = rest
             piece = self.text[max(start, self.begins) : end]
             marked = start > 0 and start >= self.begins
             return "text", _trimmed(piece, marked, end < len(self.text)) if "TEXT" in self.trims else piece
-        return ("text", *rest) if kind == "said" else (kind, *rest)
+        return ("text", *rest) if kind == "answer" else (kind, *rest)
 
 
 def _trimmed(piece: str, left: bool, right: bool) -> str:
-    """Text without the white space at the ends that are named."""
+    """Text stripped on the left, the right or both."""
     piece = piece.lstrip(BLANK) if left else piece
     return piece.rstrip(BLANK) if right else piece
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    """The arguments that an object, its text, or null stands for. Raises MeaninglessError for anything else."""
+    """The arguments in an object, its text, or null. Raises InvalidContentError for anything else."""
     if isinstance(value, str):
         try:
             value = decode(value, DEFAULT.max_depth) if value.strip() else None
         except NotJsonError:
-            raise MeaninglessError from None
+            raise InvalidContentError from None
     if value is not None and not isinstance(value, dict):
-        raise MeaninglessError
+        raise InvalidContentError
     return cast("dict[str, Any]", value or {})
 
 
@@ -296,41 +294,41 @@ def _action(action: Any) -> dict[str, Any]:
 
 
 def opened_before(automaton: Automaton, text: str) -> str:
-    """What a prompt ends with before a response: what the header says, unless the response repeats it."""
+    """The prompt prefix of the header, unless the response repeats it."""
     usual, found = automaton.tables.header.opened, text.lstrip()
     return usual if found and not found.startswith(usual.strip()) else ""
 
 
-def read(automaton: Automaton, text: str, opened: str = "") -> Meaning | None:
-    """What a text means behind what the prompt has opened.
+def read(automaton: Automaton, text: str, opened: str = "") -> Content | None:
+    """The content of a text after a prompt prefix.
 
-    None if the grammar does not accept all of both, or what they say makes no sense.
+    None if the grammar does not accept both completely, or a call in them is invalid.
     """
     found, sound = tokens(automaton, opened + text)
-    return meaning_of(automaton, opened + text, found, len(opened)) if sound else None
+    return content_of_tokens(automaton, opened + text, found, len(opened)) if sound else None
 
 
-def meaning_of(automaton: Automaton, text: str, found: list[Token], begins: int = 0) -> Meaning | None:
-    """What the terminals of a text mean, in which a response begins somewhere; None if that makes no sense."""
+def content_of_tokens(automaton: Automaton, text: str, found: list[Token], begins: int = 0) -> Content | None:
+    """The content of the tokens of a text whose response begins at `begins`; None if a call in it is invalid."""
     reader = _Reader(automaton, text, begins)
     try:
         for token in found:
             reader.take(token)
         config = found[-1].step.target if found else automaton.start
         reader.operate(config.end_operations() or (), len(text), len(text), "")
-    except MeaninglessError:
+    except InvalidContentError:
         return None
-    return reader.meaning()
+    return reader.content()
 
 
-def content_of(reply: Reply) -> Meaning:
-    """What a reply says, in the form in which `read` gives it."""
+def content_of(reply: Reply) -> Content:
+    """The content of a reply."""
     codes = tuple([diagnostic.code for diagnostic in reply.diagnostics])
-    return Meaning(tuple([_segment_content(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
+    return Content(tuple([_segment_content(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
 
 
 def _segment_content(segment: Segment) -> tuple[Any, ...]:
-    """What a segment says, without its place."""
+    """A segment as a tuple, without its span."""
     match segment:
         case Text():
             return "text", segment.text

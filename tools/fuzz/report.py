@@ -10,7 +10,7 @@ from hashlib import sha256
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from tools.shared.checkout import Checkout
 
-from .invariants import How
+from .invariants import ParseArguments
 
 #: What each kind of finding says; the kinds are those of `invariants.Violation`.
 TITLES = {
@@ -40,7 +40,7 @@ class Finding:
     kind: str
     format: str
     seed: int
-    how: How
+    args: ParseArguments
     text: str
     message: str
 
@@ -56,7 +56,11 @@ class Finding:
 
     def __str__(self) -> str:
         """The finding as lines, without a line break at the end."""
-        given: Mapping[str, object] = {"format": self.how.format, **self.how.options, "finish_reason": self.how.reason}
+        given: Mapping[str, object] = {
+            "format": self.args.format,
+            **self.args.options,
+            "finish_reason": self.args.reason,
+        }
         read = ", ".join([f"{key}={value!r}" for key, value in given.items() if value is not None])
         message = self.message if len(self.message) <= _LONGEST else f"{self.message[:_LONGEST]}..."
         note = PendingDiagnostic(
@@ -64,7 +68,7 @@ class Finding:
             TITLES[self.kind],
             (0, len(self.text)),
             "error",
-            self.how.format,
+            self.args.format,
             notes=(message, f"the text is {self.text!r}, read with {read}"),
             helps=(f"`{self.command}` finds it again",),
         )
@@ -78,8 +82,8 @@ def save(checkout: Checkout, finding: Finding) -> list[str]:
     path = folder / f"{finding.name}.txt"
     path.write_bytes(finding.text.encode())
     written = [path]
-    if finding.how.options:
-        lines = [f"{key} = {json.dumps(value)}\n" for key, value in finding.how.options.items()]
+    if finding.args.options:
+        lines = [f"{key} = {json.dumps(value)}\n" for key, value in finding.args.options.items()]
         written.append(path.with_suffix(".toml"))
         written[-1].write_text("".join(lines), "utf-8")
     _add_source(checkout, finding)
@@ -89,7 +93,7 @@ def save(checkout: Checkout, finding: Finding) -> list[str]:
 def _is_sound(finding: Finding) -> bool:
     """Whether the text is read without a diagnostic."""
     try:
-        return not finding.how.parse(finding.text).diagnostics
+        return not finding.args.parse(finding.text).diagnostics
     except Exception:  # that it raises may be what was found
         return False
 

@@ -37,8 +37,8 @@ _LONE = re.compile("[\ud800-\udfff]")
 def _says(segment: Segment, reply: Reply) -> Any:
     """What the JSON string at the place of a segment says, with the repairs made there; None if there is none."""
     try:
-        content_of = json.loads(_repaired(segment, reply))
-        return _LONE.sub("\ufffd", content_of) if isinstance(content_of, str) else content_of
+        value = json.loads(_repaired(segment, reply))
+        return _LONE.sub("\ufffd", value) if isinstance(value, str) else value
     except ValueError:
         return None
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Transition
 
-from .lexer import Place
+from .lexer import Position
 
 
 class Step(NamedTuple):
@@ -22,29 +22,31 @@ class StateGraph:
     """The places of a format that a text can reach, and the ways between them."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.places = [Place(automaton.start)]
-        self._numbers = {self.places[0].key: 0}
+        self.positions = [Position(automaton.start)]
+        self._numbers = {self.positions[0].key: 0}
         self._arrivals: list[list[int]] = [[]]
         self._where: dict[Step, list[int]] = {}
-        for number, place in enumerate(self.places):
-            for transition in place.steps:
-                self._arrivals[self._add(place.after(transition))].append(number)
-                self._where.setdefault(step_of(place, transition), []).append(number)
-        ends = [number for number, place in enumerate(self.places) if place.config.end_operations() is not None]
+        for number, position in enumerate(self.positions):
+            for transition in position.steps:
+                self._arrivals[self._add(position.after(transition))].append(number)
+                self._where.setdefault(step_of(position, transition), []).append(number)
+        ends = [
+            number for number, position in enumerate(self.positions) if position.config.end_operations() is not None
+        ]
         #: how many steps a place, by its number, is from one where the text may end
         self.to_end = self._distances(ends)
         self.steps = sorted(self._where)
 
-    def _add(self, place: Place) -> int:
-        number = self._numbers.setdefault(place.key, len(self.places))
-        if number == len(self.places):
-            self.places.append(place)
+    def _add(self, position: Position) -> int:
+        number = self._numbers.setdefault(position.key, len(self.positions))
+        if number == len(self.positions):
+            self.positions.append(position)
             self._arrivals.append([])
         return number
 
-    def number(self, place: Place) -> int:
+    def number(self, position: Position) -> int:
         """The number of a place."""
-        return self._numbers[place.key]
+        return self._numbers[position.key]
 
     @lru_cache(maxsize=512)  # noqa: B019 a map lives as long as the process
     def distances_to(self, step: Step) -> dict[int, int]:
@@ -63,6 +65,6 @@ class StateGraph:
         return found
 
 
-def step_of(place: Place, transition: Transition) -> Step:
+def step_of(position: Position, transition: Transition) -> Step:
     """The entry of the parse table that a transition begins with."""
-    return Step(place.config.stack[-1], transition.terminal.name)
+    return Step(position.config.stack[-1], transition.terminal.name)

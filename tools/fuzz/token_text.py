@@ -26,11 +26,11 @@ from .lexer import Token
 _TRIES = 60
 #: A marker of fewer characters than this may stand in text by chance.
 _TELLING = 4
-#: Arguments that are named by their place.
+#: Arguments that are named by their position.
 _PLACES = tuple([f"${place}" for place in range(1, 9)])
 _BLANKS = (" ", "\n", "  ", "\n\n", "\t", "\r\n ")
 
-#: Values of islands that hold one kind of scalar.
+#: Embedded values that hold one kind of scalar.
 _SCALARS: dict[str, tuple[Any, ...]] = {
     "JSON_NUMBER": (0, -7, 2.5, 10**20),
     "JSON_BOOLEAN": (True, False),
@@ -38,19 +38,19 @@ _SCALARS: dict[str, tuple[Any, ...]] = {
 }
 
 
-class Spelling(NamedTuple):
+class TerminalForm(NamedTuple):
     """One way in which a terminal can be spelled: as it is written (None), or by a branch of its expression."""
 
     terminal: str
     branch: Branch | None
 
 
-def spellings_of(terminal: Terminal) -> set[Spelling]:
-    """All ways in which a marker or name can be spelled; none for free text, islands, and words of the mapping."""
+def forms_of(terminal: Terminal) -> set[TerminalForm]:
+    """The forms of a marker or name; none for free text, embedded values and words of the mapping."""
     if terminal.short in FREE_TEXT | EMBEDDED_VALUES | {"ACTION_NAME"}:
         return set()
-    found = {Spelling(terminal.name, branch) for branch in branches(terminal.regex)}
-    return found | ({Spelling(terminal.name, None)} if _is_one(terminal) else set())
+    found = {TerminalForm(terminal.name, branch) for branch in branches(terminal.regex)}
+    return found | ({TerminalForm(terminal.name, None)} if _is_one(terminal) else set())
 
 
 @cache
@@ -73,7 +73,7 @@ class Lexeme:
     gap: str = ""
     text: str = ""
     value: Any = None
-    spelling: tuple[Spelling, ...] = ()
+    forms: tuple[TerminalForm, ...] = ()
 
     @property
     def short(self) -> str:
@@ -103,13 +103,13 @@ class TokenWriter:
     """
 
     def __init__(
-        self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[Spelling] = ()
+        self, automaton: Automaton, random: Random, *, strict: bool, wanted: Collection[TerminalForm] = ()
     ) -> None:
         self._automaton, self._random, self._strict, self._wanted = automaton, random, strict, wanted
         self._actions = mapping_of(automaton.tables.header)
         self._sampler = RegexSampler(random)
-        #: what the last name of a call means that was spelled
-        self._meant: MappingRule | None = None
+        #: the mapping rule of the last name of a call
+        self._rule: MappingRule | None = None
 
     @property
     def acts(self) -> bool:
@@ -145,12 +145,12 @@ class TokenWriter:
         """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
         if self._actions is None or not self._actions.naming:
             return "", []
-        meaning = self._random.choice([m for m in self._actions.rules if _action_words(m)])
-        keys = self._keys_of(meaning)
+        rule = self._random.choice([m for m in self._actions.rules if _action_words(m)])
+        keys = self._keys_of(rule)
         naming = next(key for key in keys if key in self._actions.naming)
         if self._random.random() < 0.8:
             keys = [naming, *[key for key in keys if key != naming]]
-        return self._random.choice(_action_words(meaning)), keys
+        return self._random.choice(_action_words(rule)), keys
 
     def follows(self, name: Lexeme, terminal: Terminal) -> bool:
         """Whether a marker may stand behind the name of an action. True for anything else than a marker."""
@@ -167,18 +167,18 @@ class TokenWriter:
     def _random_action(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
         assert self._actions is not None
-        meaning = self._random.choice(self._actions.rules)
-        return self._random.choice(meaning.names), self._keys_of(meaning)
+        rule = self._random.choice(self._actions.rules)
+        return self._random.choice(rule.names), self._keys_of(rule)
 
-    def _keys_of(self, meaning: MappingRule) -> list[str]:
+    def _keys_of(self, rule: MappingRule) -> list[str]:
         """Arguments of an action: those that it needs, and some that it may have."""
-        required = [name for name, info in meaning.model.model_fields.items() if info.is_required()]
-        keys = [self._random.choice(condition.keys) for condition in meaning.conditions if condition.expected]
-        for field, origin in meaning.origins.items():
+        required = [name for name, info in rule.model.model_fields.items() if info.is_required()]
+        keys = [self._random.choice(condition.keys) for condition in rule.conditions if condition.expected]
+        for field, origin in rule.origins.items():
             sources = [source for source in origin.sources if all("$" not in key or key in _PLACES for key in source)]
             needed = origin.required or field in required
-            content_of = any(set(source) <= set(keys) for source in sources)
-            if sources and not content_of and (needed or self._random.random() < 0.3):
+            is_given = any(set(source) <= set(keys) for source in sources)
+            if sources and not is_given and (needed or self._random.random() < 0.3):
                 keys += [key for key in self._random.choice(sources) if key not in keys]
         self._random.shuffle(keys)
         return sorted(keys, key=lambda key: key not in _PLACES)
@@ -188,13 +188,13 @@ class TokenWriter:
         beside = lexeme.short in FREE_TEXT or before is None or before.short in FREE_TEXT
         has_gap = not beside and self._automaton.tables.ignore and self._random.random() < 0.2
         lexeme.gap = self._random.choice(_BLANKS) if has_gap else ""
-        lexeme.spelling = ()
+        lexeme.forms = ()
         if lexeme.short == "ARG_VALUE" and lexeme.action:
             lexeme.text = self._text_of(lexeme)
         elif lexeme.short in FREE_TEXT:
             lexeme.text = self._free(lexeme.short)
         elif lexeme.short in EMBEDDED_VALUES:
-            self._island(lexeme)
+            self._embedded_value(lexeme)
         elif lexeme.short == "ARG_NAME":
             lexeme.text = lexeme.key
         elif lexeme.short == "ACTION_NAME":
@@ -207,14 +207,14 @@ class TokenWriter:
     def _marker(self, lexeme: Lexeme) -> None:
         """A marker, as the grammar writes it or as it reads it."""
         terminal = lexeme.transition.terminal
-        wanted = [spelling.branch for spelling in self._wanted if spelling.terminal == terminal.name]
+        wanted = [form.branch for form in self._wanted if form.terminal == terminal.name]
         if terminal.canonical and self._random.random() < (0.7 if None in wanted else 0.4) and _is_one(terminal):
-            lexeme.text, lexeme.spelling = terminal.canonical, (Spelling(terminal.name, None),)
+            lexeme.text, lexeme.forms = terminal.canonical, (TerminalForm(terminal.name, None),)
             return
         self._sampler.wanted = {branch for branch in wanted if branch is not None}
         lexeme.text = self._sampler.sample(terminal.regex)
         self._sampler.wanted = set()
-        lexeme.spelling = tuple([Spelling(terminal.name, branch) for branch in sorted(self._sampler.taken)])
+        lexeme.forms = tuple([TerminalForm(terminal.name, branch) for branch in sorted(self._sampler.taken)])
 
     def _free(self, short: str) -> str:
         if short == "CODE":
@@ -235,7 +235,7 @@ class TokenWriter:
     def _holds_marker(self, text: str) -> bool:
         return any(len(m[0].strip()) >= _TELLING for finder in _marker_searches(self._automaton) for m in finder(text))
 
-    def _island(self, lexeme: Lexeme) -> None:
+    def _embedded_value(self, lexeme: Lexeme) -> None:
         """A value: what it has to be where it stands, and how that is written."""
         role, pieces = lexeme.transition.role, tuple(self._markers())
         if lexeme.short == "PYTHON_VALUE":
@@ -245,11 +245,13 @@ class TokenWriter:
         if lexeme.short in SPELLED_VALUES:
             self._spelled(lexeme, pieces)
             return
-        told = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)
+        is_known_argument = lexeme.short == "JSON_VALUE" and role == "argument" and bool(lexeme.action)
         if self._actions and role == "arguments" and lexeme.short == "JSON_OBJECT" and self._random.random() < 0.5:
             lexeme.value = self._arguments(lexeme, pieces)
         else:
-            lexeme.value = self._argument(lexeme, pieces) if told else self._json(lexeme.short, role, pieces)
+            lexeme.value = (
+                self._argument(lexeme, pieces) if is_known_argument else self._json(lexeme.short, role, pieces)
+            )
         lexeme.text = values.as_json(self._random, lexeme.value)
 
     def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
@@ -265,8 +267,8 @@ class TokenWriter:
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random
         if role == "tool_name" and self._actions and random.random() < 0.5:
-            self._meant = random.choice(self._actions.rules)
-            return random.choice(self._meant.names)
+            self._rule = random.choice(self._actions.rules)
+            return random.choice(self._rule.names)
         if role == "tool_name":
             return random.choice((*values.NAMES, 'a "b"', "ü\\"))
         if role == "arguments" and short != "JSON_OBJECT" and (short == "JSON_STRING" or random.random() < 0.3):
@@ -286,7 +288,7 @@ class TokenWriter:
 
     def _argument(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> Any:
         """The value of an argument; one that an action takes is of the kind that it takes."""
-        found = self._meanings(lexeme)
+        found = self._rules_of(lexeme)
         if self._actions and lexeme.action and lexeme.key in self._actions.naming:
             return lexeme.action
         field = next((field for m in found for field, names in m.sources.items() if lexeme.key in names), "")
@@ -297,9 +299,9 @@ class TokenWriter:
     def _arguments(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> dict[str, Any]:
         """The arguments of some action, all of them in one object."""
         assert self._actions is not None
-        meaning = self._meant or self._random.choice(self._actions.rules)
-        word = self._random.choice(_action_words(meaning) or meaning.names)
-        keys = [key for key in self._keys_of(meaning) if key not in _PLACES]
+        rule = self._rule or self._random.choice(self._actions.rules)
+        word = self._random.choice(_action_words(rule) or rule.names)
+        keys = [key for key in self._keys_of(rule) if key not in _PLACES]
         return {key: self._argument(replace(lexeme, action=word, key=key), pieces) for key in keys}
 
     def _text_of(self, lexeme: Lexeme) -> str:
@@ -307,19 +309,15 @@ class TokenWriter:
         value = self._argument(lexeme, ())
         return value if isinstance(value, str) else values.as_json(self._random, value)
 
-    def _meanings(self, lexeme: Lexeme) -> list[MappingRule]:
-        """What the action that a lexeme belongs to may mean."""
-        content_of = lexeme.action
-        return (
-            [m for m in self._actions.rules if content_of in m.names or content_of in _action_words(m)]
-            if self._actions
-            else []
-        )
+    def _rules_of(self, lexeme: Lexeme) -> list[MappingRule]:
+        """The mapping rules of the action that a lexeme belongs to."""
+        rules = self._actions.rules if self._actions else []
+        return [rule for rule in rules if lexeme.action in rule.names or lexeme.action in _action_words(rule)]
 
 
-def _action_words(meaning: MappingRule) -> tuple[str, ...]:
+def _action_words(rule: MappingRule) -> tuple[str, ...]:
     """The words of an action that has no name of its own: it is known by an argument that says one of them."""
-    return meaning.conditions[0].words if "" in meaning.names and meaning.conditions else ()
+    return rule.conditions[0].words if "" in rule.names and rule.conditions else ()
 
 
 @cache
