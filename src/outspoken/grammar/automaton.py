@@ -265,7 +265,8 @@ class Automaton:
         while True:
             action = states[work[-1]].get(name)
             if action is None:
-                return (tuple(work), tuple(before), (), cost) if name == END and self._accepted(work) else None
+                accepted = [self.tables.start, states[self.tables.start].get(self.tables.symbol)]
+                return (tuple(work), tuple(before), (), cost) if name == END and work == accepted else None
             if action >= 0:
                 break
             cost += self._reduce(work, -1 - action, before)
@@ -277,9 +278,6 @@ class Automaton:
         while (rule := self._forced(work[-1])) is not None:
             cost += self._reduce(work, rule, after)
         return tuple(work), tuple(before), tuple(after), cost
-
-    def _accepted(self, work: list[int]) -> bool:
-        return work == [self.tables.start, self.tables.states[self.tables.start].get(self.tables.symbol)]
 
     def _forced(self, state: int) -> int | None:
         """The rule by which a state reduces whatever follows; None if the next terminal decides."""

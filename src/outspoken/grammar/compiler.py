@@ -179,28 +179,18 @@ def _states(
             if action.name == "Shift" and target not in order:
                 order[target] = len(order)
                 queue.append(target)
-    states: list[dict[str, int]] = []
-    for state in order:
-        actions = table.states[state]
-        states.append(
-            {
-                str(name): order[actions[name][1]]
-                if actions[name][0].name == "Shift"
-                else -1 - numbers[actions[name][1]]
-                for name in sorted(actions)
-            }
-        )
+
+    def next_of(action: Any, target: Any) -> int:
+        return order[target] if action.name == "Shift" else -1 - numbers[target]
+
+    states = tuple([{str(k): next_of(*v) for k, v in sorted(table.states[state].items())} for state in order])
     corners = _left_corners(rules)
-    nodes = tuple(_begun(state, corners) for state in order)
-    return tuple(states), nodes, order[start]
+    return states, tuple([_begun(state, corners) for state in order]), order[start]
 
 
 def _begun(state: Any, corners: dict[LarkRule, set[str]]) -> str:
     """The rules of the vocabulary that may begin with the symbol that leads to a state."""
-    kinds: set[str] = set()
-    for item in state:
-        if item.index == 1:
-            kinds |= corners.get(item.rule, set())
+    kinds = set[str]().union(*[corners.get(item.rule, ()) for item in state if item.index == 1])
     return " ".join(sorted(kinds))
 
 

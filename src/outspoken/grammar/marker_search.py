@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from outspoken.patterns.analysis import leading_chars
@@ -121,12 +120,9 @@ def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
     """The white space with which a marker may begin, and the characters that may follow it; None if those are any."""
     spaces, chars = set[str](), set[str]()
     for marker in markers:
-        found = _leading_chars(marker.regex)
+        found = leading_chars(marker.regex)
         if found is None:
             return None
         spaces |= found[0]
         chars |= found[1]
     return spaces, chars
-
-
-_leading_chars = lru_cache(maxsize=4096)(leading_chars)

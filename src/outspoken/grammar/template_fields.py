@@ -60,8 +60,7 @@ class Field:
     @property
     def has_name(self) -> bool:
         """Does the opener of a call contain its name?"""
-        given = self.data.get("open_pattern")
-        return parts_of(given, "name") is not None
+        return parts_of(self.data.get("open_pattern"), "name") is not None
 
     def source(self, side: str) -> str:
         """The delimiters on a side ("open" or "close") as one expression, the longest first; "" if there are none."""

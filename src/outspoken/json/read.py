@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import cached_property
 from itertools import islice
 from typing import Any, Literal, cast
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
 
 from outspoken.results.construct import construct
-from outspoken.results.diagnostics import Diagnostic, Repair
+from outspoken.results.diagnostics import Diagnostic, Repair, Severity
 from outspoken.results.edits import (
     LEVELS,
     NOTES,
@@ -198,15 +199,19 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
         span = repaired.start, repaired.end
         if repaired.runner_up is not None:
             also = (f"it may also mean {shown(repaired.runner_up)}",)
-            notes.append(
-                PendingDiagnostic("ambiguous-strings", NOTES["ambiguous-strings"], span, "warning", None, notes=also)
-            )
+            notes.append(_note("ambiguous-strings", span, notes=also))
         if not repaired.complete:
-            notes.append(PendingDiagnostic("cut-json", NOTES["cut-json"], (repaired.end, repaired.end), "error", None))
-        for key in repeated_keys(repaired.text) if repaired.text.count(":") > 1 else ():
-            message = NOTES["repeated-key"].format(before=shown(key))
-            notes.append(PendingDiagnostic("repeated-key", message, span, "warning", None))
+            notes.append(_note("cut-json", (repaired.end, repaired.end), "error"))
+        keys = repeated_keys(repaired.text) if repaired.text.count(":") > 1 else ()
+        notes += [_note("repeated-key", span, before=shown(key)) for key in keys]
     return notes
+
+
+def _note(
+    code: str, span: Span, severity: Severity = "warning", *, notes: tuple[str, ...] = (), **values: object
+) -> PendingDiagnostic:
+    """A diagnostic with the message of its code."""
+    return PendingDiagnostic(code, NOTES[code].format(**values), span, severity, None, notes=notes)
 
 
 def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
@@ -218,7 +223,7 @@ def _around(text: str, found: list[RepairedValue]) -> list[PendingDiagnostic]:
         kept = piece.strip(_BETWEEN)
         if kept:
             begin = pos + piece.index(kept)
-            notes.append(PendingDiagnostic("left-out", NOTES["left-out"], (begin, begin + len(kept)), "note", None))
+            notes.append(_note("left-out", (begin, begin + len(kept)), "note"))
         pos = end
     return notes
 
@@ -236,7 +241,7 @@ def _torn(
         )
         torn = left or TORN.search(text, start, end) is not None
         if torn and (damaged or (closes and text[end - 1] in "}]")):
-            return PendingDiagnostic("torn-json", NOTES["torn-json"], note.span, "warning", None)
+            return _note("torn-json", note.span)
     return None
 
 
@@ -244,19 +249,16 @@ def _failure(text: str, document: Document, settings: Settings) -> PendingDiagno
     """The diagnostic that says why there is no value."""
     if document.too_deep:
         place = document.failed[0] if document.failed else 0
-        message = NOTES["too-deep"].format(limit=settings.max_depth)
-        return PendingDiagnostic("too-deep", message, (place, place), "error", None)
+        return _note("too-deep", (place, place), "error", limit=settings.max_depth)
     if document.failed is None:
-        return PendingDiagnostic("no-json", NOTES["no-json"], (0, 0), "error", None)
+        return _note("no-json", (0, 0), "error")
     place, expected = document.failed
     if document.budget.steps <= 0 or not expected:
-        return PendingDiagnostic("too-damaged", NOTES["too-damaged"], (place, place), "error", None)
+        return _note("too-damaged", (place, place), "error")
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)
     found = shown(text[start:end]) if start < end else "the end of the text"
-    return PendingDiagnostic(
-        "not-json", NOTES["not-json"].format(expected=expected, found=found), (start, end), "error", None
-    )
+    return _note("not-json", (start, end), "error", expected=expected, found=found)
 
 
 _BEGINS = re.compile(
@@ -289,7 +291,6 @@ class Document:
         self.too_deep = False
         #: is there damaged JSON that could not be read?
         self.broken = False
-        self._lines: list[tuple[int, str, tuple[int, int]]] | None = None
 
     def values(self) -> list[RepairedValue]:
         """All values of the text, in order."""
@@ -356,23 +357,21 @@ class Document:
         start, depth = match.start(), 0
         if not _DATA.match(self.text, start):
             return match.end()
+        keyed = _KEYED.match(self.text, start) is not None
+        self.broken = self.broken or keyed
         for token in _EXTENT.finditer(self.text, start):
             self.budget.steps -= 1
             depth += _STEPS.get(token[0], 0)
             if not depth:
-                self.broken = self.broken or _KEYED.match(self.text, start) is not None
                 return token.end()
             if self.budget.steps <= 0:
                 break
-        keyed = _KEYED.match(self.text, start) is not None
-        self.broken = self.broken or keyed
         return len(self.text) if self.too_deep or keyed else match.end()
 
-    def _marks(self) -> list[tuple[int, str, tuple[int, int]]]:
+    @cached_property
+    def _fence_ends(self) -> list[tuple[int, str, Span]]:
         """The lines that may end a fence: the start, mark and span of each."""
-        if self._lines is None:
-            self._lines = [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
-        return self._lines
+        return [(m.start(), m[1], m.span()) for m in _CLOSING.finditer(self.text)]
 
     def _fence(self, match: re.Match[str]) -> tuple[list[RepairedValue], int]:
         """The values of a fence, and where the text goes on behind it.
@@ -380,10 +379,10 @@ class Document:
         A string of the JSON may hold the mark of a fence, so the next two ends and the last one are tried.
         """
         start = match.end()
-        first = bisect_left(self._marks(), (start,))
-        same = (span for _, mark, span in self._marks()[first : first + 50] if mark.startswith(match["fence"]))
+        first = bisect_left(self._fence_ends, (start,))
+        same = (span for _, mark, span in self._fence_ends[first : first + 50] if mark.startswith(match["fence"]))
         ends = list(islice(same, 2))
-        last = self._marks()[-1:]
+        last = self._fence_ends[-1:]
         ends += [span for at, mark, span in last if at >= start and mark.startswith(match["fence"])]
         if not _BEGINS.match(self.text, start):
             return [], ends[0][1] if ends else start

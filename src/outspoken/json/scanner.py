@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
+from math import isfinite
 from typing import Any, Protocol, cast
 
 from outspoken.results.encoding import replace_surrogates
@@ -50,25 +51,21 @@ _NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL
 _QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+class NotJsonError(ValueError):
+    """The text is not one JSON value."""
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
+    """The text as a float. Raises NotJsonError for infinity, NaN and numbers that are too large."""
     value = float(text)
-    if value in (_INFINITY, -_INFINITY):
-        raise ValueError(f"{text} is too large a number")
+    if not isfinite(value):
+        raise NotJsonError(text[:80])
     return value
 
 
-_INFINITY = float("inf")
-_DECODER = cast(Any, json.JSONDecoder(parse_constant=_refuse, parse_float=_finite))
+_DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite))
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
-
-
-class NotJsonError(ValueError):
-    """The text is not one JSON value."""
 
 
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:

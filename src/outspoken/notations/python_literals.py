@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from math import isfinite
 from typing import Any
 
-from outspoken.json.scanner import NotJsonError, depth_of, encodable_value
+from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, scan_once
 
 _BLANK = r"[ \t\f]*"
 _SPACE = r"[ \t\f\r\n]*"
@@ -49,16 +48,6 @@ _ESCAPE = re.compile(
 _ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n": "", "\r": "", "\r\n": ""}
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if not isfinite(value):
-        raise NotJsonError(text[:80])
-    return value
-
-
-_DECODER: Any = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
-
-
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one."""
     match = _SIMPLE.match(text, pos)
@@ -89,7 +78,7 @@ def decode(text: str, max_depth: int) -> Any:
 def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     """The same by the JSON decoder, for a literal that is also JSON. Escapes differ, so a literal with any is not."""
     try:
-        value, end = _DECODER.scan_once(text, pos)
+        value, end = scan_once(text, pos)
     except (StopIteration, ValueError, RecursionError):
         return None
     match, piece = _ENDED.match(text, end), text[pos:end]
@@ -156,7 +145,7 @@ def _scalar(match: re.Match[str]) -> Any:
     if kind == "word":
         return _WORDS[raw]
     if kind != "radix":
-        return _finite(raw) if "." in raw or "e" in raw or "E" in raw else int(raw)
+        return finite(raw) if "." in raw or "e" in raw or "E" in raw else int(raw)
     value = int(raw, 0)
     if value.bit_length() > _MAX_BITS:
         raise NotJsonError(raw[:80])

@@ -5,6 +5,7 @@ Every analysis is one function over the nodes of `syntax`. Most run when a gramm
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ def first_chars(pattern: str) -> str:
     return "" if found.first is None or found.may_be_empty else "".join(sorted(found.first))
 
 
+@lru_cache(maxsize=4096)
 def leading_chars(pattern: str) -> tuple[frozenset[str], frozenset[str]] | None:
     """The white space with which a match may begin, and the characters that may stand first behind it.
 

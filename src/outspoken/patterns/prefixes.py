@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -192,13 +192,9 @@ class PrefixIndex:
 class _TrieNode:
     """A node of a trie of prefixes. `ends` are the patterns of which a prefix ends here."""
 
-    __slots__ = ("children", "ends", "_parent", "_complete", "_possible")
-
     def __init__(self, parent: _TrieNode | None = None) -> None:
         self.children: dict[str, _TrieNode] = {}
         self.ends, self._parent = set[int](), parent
-        self._complete: tuple[int, ...] | None = None
-        self._possible: tuple[int, ...] | None = None
 
     def add(self, number: int, prefix: str) -> None:
         """Add a prefix of a pattern below this node."""
@@ -217,17 +213,12 @@ class _TrieNode:
             node = child
         return node.possible
 
-    @property
+    @cached_property
     def complete(self) -> tuple[int, ...]:
         """The patterns with a prefix that ends here or above: anything may follow it."""
-        if self._complete is None:
-            self._complete = tuple(sorted({*self.ends, *(self._parent.complete if self._parent else ())}))
-        return self._complete
+        return tuple(sorted({*self.ends, *(self._parent.complete if self._parent else ())}))
 
-    @property
+    @cached_property
     def possible(self) -> tuple[int, ...]:
         """The patterns with a prefix that ends here, above or below."""
-        if self._possible is None:
-            below = [number for child in self.children.values() for number in child.possible]
-            self._possible = tuple(sorted({*self.complete, *below}))
-        return self._possible
+        return tuple(sorted({*self.complete, *[n for child in self.children.values() for n in child.possible]}))

@@ -46,7 +46,11 @@ def parse_message(
     if template is None:
         raise ValueError(f"`{name}` was not loaded from a response template, so it has no messages")
     turn = after_anchor(prefix, registry.header(name).anchor) + text
-    return _MessageBuilder(template, _read(turn, name, tools, finish_reason)).build()
+    try:
+        reply = parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
+    except ResponseError as error:
+        raise MessageError("", error.diagnostic.message, error.reply) from error
+    return _MessageBuilder(template, reply).build()
 
 
 class _MessageBuilder:
@@ -133,11 +137,9 @@ class _MessageBuilder:
         """One call, with the template's own names in place of ours."""
         if field.has_name:
             arguments = {**deepcopy(call.arguments), **self._typed(field, call)}
-            return (
-                arguments
-                if field.transform is None
-                else filled(field.transform, {"name": call.name, "content": arguments})
-            )
+            if field.transform is None:
+                return arguments
+            return filled(field.transform, {"name": call.name, "content": arguments})
         value = self._written(field, call)
         if field.transform is None:
             return value
@@ -188,14 +190,6 @@ class _MessageBuilder:
             text += (separator(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
             end = span[1]
         return text
-
-
-def _read(turn: str, name: str, tools: Any, finish_reason: str | None) -> Reply:
-    """The reply, which has no errors. Raises MessageError otherwise."""
-    try:
-        return parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
-    except ResponseError as error:
-        raise MessageError("", error.diagnostic.message, error.reply) from error
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

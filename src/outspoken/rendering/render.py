@@ -67,9 +67,8 @@ def _items_of(segments: list[Any], header: Header, *, as_actions: bool) -> list[
     for segment in segments:
         acted = isinstance(segment, BaseAction)
         for item in _action_items(segment, header, as_actions=as_actions) if acted else [_item_of(segment, header)]:
-            items.append(
-                with_index(item, sum([w.kind == "tool_call" for w in items])) if item.kind == "tool_call" else item
-            )
+            calls = sum([known.kind == "tool_call" for known in items])
+            items.append(with_index(item, calls) if item.kind == "tool_call" else item)
     return items
 
 

@@ -209,77 +209,67 @@ def _spellings(step: Transition, progress: Progress, items: tuple[Item, ...]) ->
     """The texts that a terminal may write here, with the progress after each."""
     item = items[progress.item] if progress.item < len(items) else None
     short = step.terminal.short
-    if short in FREE_TEXT:
-        return _free_text_spellings(short, item, progress)
-    if short in EMBEDDED_VALUES:
-        return _embedded_spellings(step, item, progress)
-    if short in TOKENS:
-        return _token_spellings(step, item, progress)
-    return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
-
-
-def _free_text_spellings(short: str, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
     if short == "TEXT":
-        empty = [("", progress)]
-        return [(item.text, Progress(progress.item + 1)), *empty] if item and item.kind == "text" else empty
-    if short == "REASONING" and item and item.kind == "think" and not progress.body:
-        return [(item.text, progress._replace(body=True))]
-    if short == "ARG_VALUE" and item and item.kind == "payload":
-        is_due = progress.name and not progress.body and isinstance(item.data, str)
-        return [(item.data, progress._replace(body=True))] if is_due else []
-    if short == "ARG_VALUE" and item and (progress.phase == 1 or _is_positional(item, progress)):
-        return [(bare_text(item.arguments[progress.argument][1], item), progress._replace(phase=2))]
-    return []
-
-
-def _embedded_spellings(step: Transition, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
-    role = next((arg for name, arg in step.after if name == "field"), "")
+        text = [(item.text, Progress(progress.item + 1))] if item and item.kind == "text" else []
+        return [*text, ("", progress)]
+    if short not in _CONTENT:
+        return [(step.terminal.canonical, progress)] if step.terminal.canonical else []
     if item is None:
         return []
-    if role == "tool_name":
-        return [(to_json(item.name), progress._replace(name=True))] if item.name and not progress.name else []
-    if role == "id":
-        return [(to_json(item.id), progress._replace(id=True))] if item.id is not None and not progress.id else []
-    if role == "content":
-        return (
-            [(to_json(item.text), progress._replace(body=True))] if item.kind == "think" and not progress.body else []
-        )
-    if role == "arguments":
-        whole = item.kind in ("tool_call", "action") and not progress.body and not progress.argument
-        if not whole:
-            return []
-        if step.terminal.short in JSON_FIRST:
-            return [(item.arguments_text, progress._replace(body=True))]
-        text = notation_of(step.terminal).write(dict(item.arguments))
-        return [] if text is None else [(text, progress._replace(body=True))]
+    spell = _spell_free_text if short in FREE_TEXT else _spell_token if short in TOKENS else _spell_embedded
+    spelled = spell(step, item, progress)
+    return [spelled] if spelled else []
+
+
+def _spell_free_text(step: Transition, item: Item, progress: Progress) -> tuple[str, Progress] | None:
+    if step.terminal.short == "REASONING" and item.kind == "think" and not progress.body:
+        return item.text, progress._replace(body=True)
+    if step.terminal.short != "ARG_VALUE":
+        return None
+    if item.kind == "payload":
+        is_due = progress.name and not progress.body and isinstance(item.data, str)
+        return (item.data, progress._replace(body=True)) if is_due else None
+    if progress.phase == 1 or _is_positional(item, progress):
+        return bare_text(item.arguments[progress.argument][1], item), progress._replace(phase=2)
+    return None
+
+
+def _spell_embedded(step: Transition, item: Item, progress: Progress) -> tuple[str, Progress] | None:
+    role = next((arg for name, arg in step.after if name == "field"), "")
+    first = JSON_FIRST.get(step.terminal.short)
+    if role == "tool_name" and item.name and not progress.name:
+        return to_json(item.name), progress._replace(name=True)
+    if role == "id" and item.id is not None and not progress.id:
+        return to_json(item.id), progress._replace(id=True)
+    if role == "content" and item.kind == "think" and not progress.body:
+        return to_json(item.text), progress._replace(body=True)
+    if role == "arguments" and item.kind in ("tool_call", "action") and not progress.body and not progress.argument:
+        text = item.arguments_text if first else notation_of(step.terminal).write(dict(item.arguments))
+        return None if text is None else (text, progress._replace(body=True))
     if role in ("", "argument") and (progress.phase == 1 or _is_positional(item, progress)):
         value = item.arguments[progress.argument][1]
-        if step.terminal.short in JSON_FIRST and to_json(value)[0] not in JSON_FIRST[step.terminal.short]:
-            return []
-        text = notation_of(step.terminal).write(value)
-        return [] if text is None else [(text, progress._replace(phase=2))]
+        text = None if first and to_json(value)[0] not in first else notation_of(step.terminal).write(value)
+        return None if text is None else (text, progress._replace(phase=2))
     if role == "" and item.kind == "payload" and progress.name and not progress.body:
-        return [(json.dumps(item.data, ensure_ascii=False), progress._replace(body=True))]
-    return []
+        return json.dumps(item.data, ensure_ascii=False), progress._replace(body=True)
+    return None
 
 
-def _token_spellings(step: Transition, item: Item | None, progress: Progress) -> list[tuple[str, Progress]]:
-    if item is None:
-        return []
+def _spell_token(step: Transition, item: Item, progress: Progress) -> tuple[str, Progress] | None:
     short = step.terminal.short
-    if short == "PAYLOAD_NAME" and step.target.automaton.tables.header.payloads:
-        return [(item.name, progress._replace(name=True))] if item.name == step.terminal.canonical else []
     if short in ("TOOL_NAME", "ACTION_NAME", "PAYLOAD_NAME"):
-        return [(item.name, progress._replace(name=True))] if item.name else []
+        is_fixed = short == "PAYLOAD_NAME" and step.target.automaton.tables.header.payloads
+        is_due = item.name == step.terminal.canonical if is_fixed else item.name
+        return (item.name, progress._replace(name=True)) if is_due else None
     if short == "ARG_NAME" and _may_begin_argument(item, progress) and not _is_positional(item, progress):
-        return [(item.arguments[progress.argument][0], progress._replace(phase=1))]
+        return item.arguments[progress.argument][0], progress._replace(phase=1)
     if short == "CALL_INDEX":
         first = 0 if re.fullmatch(step.terminal.regex, "0") else 1  # where calls are counted from
         number = str(item.index + first)
-        return [(number, progress._replace(id=item.id is None or item.id.endswith(number)))]
+        return number, progress._replace(id=item.id is None or item.id.endswith(number))
     if short == "CALL_ID" and item.id is not None and re.fullmatch(step.terminal.regex, item.id):
-        return [(item.id, progress._replace(id=True))]
-    return []
+        return item.id, progress._replace(id=True)
+    return None
 
 
 def _may_begin_argument(item: Item, progress: Progress) -> bool:
