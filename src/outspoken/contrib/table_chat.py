@@ -14,24 +14,23 @@ from outspoken.payloads.registry import PayloadRegistry
 from outspoken.payloads.types import Options, Page, PayloadType
 from outspoken.payloads.validation import BrokenRules, is_dict, is_list
 
-_MODEL = ConfigDict(extra="allow", populate_by_name=True)
 _FEWEST, _MOST = 2, 4
 _FEWEST_WORDS, _MOST_WORDS = 2, 6
 
 
-class SuggestedValue(BaseModel):
-    """A chip that sends a message when it is clicked."""
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
 
-    model_config = _MODEL
+
+class SuggestedValue(_Model):
+    """A chip that sends a message when it is clicked."""
 
     label: str = Field(min_length=1, description="What the chip says, in 2 to 6 words")
     value: str = Field(description="What is sent as the user's next message")
 
 
-class SuggestedAction(BaseModel):
+class SuggestedAction(_Model):
     """A button for a client action, which must be registered for the page."""
-
-    model_config = _MODEL
 
     label: str = Field(min_length=1, description="What the button says")
     action: str = Field(description="One of the CLIENT ACTIONS")
@@ -50,10 +49,8 @@ ColumnType = Literal["text", "number", "date", "boolean", "select"]
 FilterDisplay = Literal["tab", "dropdown"]
 
 
-class Column(BaseModel):
+class Column(_Model):
     """A new column."""
-
-    model_config = _MODEL
 
     name: str = Field(description="The column's name")
     type: ColumnType = Field(description="What its values are")
@@ -75,10 +72,8 @@ class Column(BaseModel):
         return self
 
 
-class Changes(BaseModel):
+class Changes(_Model):
     """The changed fields of a column."""
-
-    model_config = _MODEL
 
     name: str | None = None
     type: ColumnType | None = None
@@ -93,39 +88,31 @@ class Changes(BaseModel):
         return self
 
 
-class AddColumn(BaseModel):
+class AddColumn(_Model):
     """Adds a column, behind another one or as the last."""
-
-    model_config = _MODEL
 
     action: Literal["add"]
     column: Column
     after_column_id: str | None = Field(default=None, description="The column before it; left out, it is the last")
 
 
-class ModifyColumn(BaseModel):
+class ModifyColumn(_Model):
     """Changes a column."""
-
-    model_config = _MODEL
 
     action: Literal["modify"]
     column_id: str
     changes: Changes
 
 
-class RemoveColumn(BaseModel):
+class RemoveColumn(_Model):
     """Removes a column."""
-
-    model_config = _MODEL
 
     action: Literal["remove"]
     column_id: str
 
 
-class ReorderColumn(BaseModel):
+class ReorderColumn(_Model):
     """Moves a column behind another one, or to the front."""
-
-    model_config = _MODEL
 
     action: Literal["reorder"]
     column_id: str
@@ -135,10 +122,8 @@ class ReorderColumn(BaseModel):
 ColumnOperation = Annotated[AddColumn | ModifyColumn | RemoveColumn | ReorderColumn, Field(discriminator="action")]
 
 
-class SchemaProposal(BaseModel):
+class SchemaProposal(_Model):
     """A new table, or changes to the columns of a table, for the user to accept."""
-
-    model_config = _MODEL
 
     mode: Literal["create", "update"] = Field(description="Is there a table already?")
     reasoning: str | None = Field(default=None, description="Why, in a sentence")
@@ -183,29 +168,23 @@ def _no_boolean(value: Any) -> Any:
 RowId = Annotated[int, BeforeValidator(_no_boolean)]
 
 
-class AddRow(BaseModel):
+class AddRow(_Model):
     """Adds a row."""
-
-    model_config = _MODEL
 
     action: Literal["add"]
     data: dict[str, Any] = Field(description="Values by column name")
 
 
-class UpdateRow(BaseModel):
+class UpdateRow(_Model):
     """Changes a row."""
-
-    model_config = _MODEL
 
     action: Literal["update"]
     row_id: RowId = Field(description="The row's id, from the context")
     changes: dict[str, Any] = Field(description="The new values by column name, only those that change")
 
 
-class DeleteRow(BaseModel):
+class DeleteRow(_Model):
     """Deletes a row."""
-
-    model_config = _MODEL
 
     action: Literal["delete"]
     row_id: RowId = Field(description="The row's id, from the context")
@@ -214,10 +193,8 @@ class DeleteRow(BaseModel):
 RowOperation = Annotated[AddRow | UpdateRow | DeleteRow, Field(discriminator="action")]
 
 
-class DataProposal(BaseModel):
+class DataProposal(_Model):
     """Rows to add, change and delete, for the user to accept."""
-
-    model_config = _MODEL
 
     reasoning: str | None = Field(default=None, description="Why, in a sentence")
     operations: list[RowOperation] = Field(min_length=1)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
+from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, ToolCall
 
@@ -25,7 +24,7 @@ Check = Callable[[Reply, Any], Iterable[Diagnostic]]
 _MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
-class Processed(BaseModel):
+class Processed(FrozenModel):
     """The result of processing a response.
 
     `outcome` is "success" if nothing is wrong, "recovered" if the response is usable anyway, and otherwise "failed".
@@ -39,8 +38,6 @@ class Processed(BaseModel):
 
     `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
     """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
     reply: Reply
     format: str

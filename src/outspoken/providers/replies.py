@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from outspoken.results.construct import FrozenModel
 from outspoken.results.replies import Reply
-
-_FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 #: Why a response ended: the model was done, wants calls to be run, hit the limit of tokens, was stopped by a filter,
 #: refuses, wants to continue later (Anthropic's `pause_turn`), failed, or another reason.
@@ -35,10 +34,8 @@ EXTENSION = "outspoken"
 REASONING_BREAKS = "breaks"
 
 
-class Usage(BaseModel):
+class Usage(FrozenModel):
     """Token counts; None for those that the provider does not report. `raw` is its object."""
-
-    model_config = _FROZEN
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -48,10 +45,8 @@ class Usage(BaseModel):
     raw: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
-class ProviderError(BaseModel):
+class ProviderError(FrozenModel):
     """An error that the provider reports, in its response or in the middle of a stream. `raw` is its object."""
-
-    model_config = _FROZEN
 
     message: str
     type: str | None = None
@@ -60,15 +55,13 @@ class ProviderError(BaseModel):
     raw: Any = None
 
 
-class Signature(BaseModel):
+class Signature(FrozenModel):
     """The signature of a reasoning block, by which a provider recognises its own.
 
     `segment` is the index in `Reply.segments` of the signed segment: reasoning, and with Gemini also a text or a call.
     `redacted` reasoning is encrypted in `data` and has no text. Reasoning without text is no segment; then `segment` is
     the index of the next one, or the number of segments.
     """
-
-    model_config = _FROZEN
 
     segment: int
     data: str

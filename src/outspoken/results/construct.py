@@ -1,4 +1,4 @@
-"""Model instances built without validation, for values that the parser has already typed.
+"""The base of result models, and instances built without validation, for values that the parser has already typed.
 
 `BaseModel.model_construct` does the same several times slower, so this module writes the four attributes that make up
 an instance itself. `tests/test_construct.py` fails if pydantic stores them elsewhere.
@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
+
+
+class FrozenModel(BaseModel):
+    """The base of result models: frozen. Their validators are built when they are first used."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
 
 _M = TypeVar("_M", bound=BaseModel)
 _fields: dict[type[BaseModel], set[str]] = {}

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from .construct import FrozenModel
 
 Severity = Literal["error", "warning", "note"]
 
-_MODEL = ConfigDict(frozen=True, defer_build=True)
 
-
-class Repair(BaseModel):
+class Repair(FrozenModel):
     """One change that made damaged text readable.
 
     `before` is the text at `span` of the raw text, and `after` was read in its place. `rung` is the repair level, from
     certain to guessed: "notation", "structure", "strings", "heuristic"; or "markup" for a marker of the format. `path`
     leads to the value by keys and by indexes from 0. `line` and `column` count from 1.
     """
-
-    model_config = _MODEL
 
     code: str
     rung: str
@@ -34,7 +32,7 @@ class Repair(BaseModel):
         return f"{self.line}:{self.column} {self.code} ({self.rung}): {self.before!r} read as {self.after!r}"
 
 
-class Diagnostic(BaseModel):
+class Diagnostic(FrozenModel):
     """A problem of a response, or a remark on it, with its place.
 
     `code` is stable: codes are added, never renamed. `span` is in characters; `line` and `column` count from 1.
@@ -43,8 +41,6 @@ class Diagnostic(BaseModel):
 
     Raises ValueError if the span ends before it starts.
     """
-
-    model_config = _MODEL
 
     code: str
     message: str

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from .construct import construct
+from .construct import FrozenModel, construct
 
 #: The spaces in which models write targets. `px`: pixels of the screen. `px_sent`: pixels of the image that was sent.
 #: `px_smart28`, `px_smart32`: pixels of that image resized to multiples of 28 or 32 (`smart_resize`). `rel1000`,
@@ -111,13 +111,11 @@ class Box(NamedTuple):
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Point(BaseModel):
+class Point(FrozenModel):
     """A point on the screen, with the coordinate `space` of its numbers.
 
     If the model wrote a box, `box` is that box and the point is its centre. Numbers outside the screen stay as written.
     """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
     x: _Finite
     y: _Finite

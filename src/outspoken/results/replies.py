@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from .construct import FrozenModel
 from .conventions import Conventions, default_conventions
 from .diagnostics import Diagnostic, Repair
 
@@ -34,23 +35,17 @@ Status = Literal["ok", "repaired", "truncated", "invalid"]
 #: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
 
-_FROZEN = ConfigDict(frozen=True, defer_build=True)
 
-
-class Text(BaseModel):
+class Text(FrozenModel):
     """Text to show to the user."""
-
-    model_config = _FROZEN
 
     kind: Literal["text"] = "text"
     text: str
     span: Span
 
 
-class Reasoning(BaseModel):
+class Reasoning(FrozenModel):
     """A reasoning block of the model."""
-
-    model_config = _FROZEN
 
     kind: Literal["reasoning"] = "reasoning"
     text: str
@@ -58,14 +53,12 @@ class Reasoning(BaseModel):
     status: Status = "ok"
 
 
-class ToolCall(BaseModel):
+class ToolCall(FrozenModel):
     """One tool call.
 
     `arguments` are the parsed arguments, and `arguments_text` is their JSON text: byte for byte what the model wrote
     if it wrote JSON, and the concatenation of the deltas of a stream.
     """
-
-    model_config = _FROZEN
 
     kind: Literal["tool_call"] = "tool_call"
     name: str
@@ -77,14 +70,12 @@ class ToolCall(BaseModel):
     repairs: tuple[Repair, ...] = ()
 
 
-class Payload(BaseModel):
+class Payload(FrozenModel):
     """A structured element in the text, introduced by a marker that the application defined (`CARD: {...}`).
 
     In a format made from a response template, also each field other than text, reasoning and calls: `type` is the name
     of the field, and `data` its text or its JSON value.
     """
-
-    model_config = _FROZEN
 
     kind: Literal["payload"] = "payload"
     type: str
@@ -94,10 +85,8 @@ class Payload(BaseModel):
     repairs: tuple[Repair, ...] = ()
 
 
-class JsonValue(BaseModel):
+class JsonValue(FrozenModel):
     """A JSON value in the text that is not a call. `raw` is what the model wrote; it is part of `Reply.text`."""
-
-    model_config = _FROZEN
 
     kind: Literal["json"] = "json"
     value: Any
@@ -110,7 +99,7 @@ Segment = Annotated[Text | Reasoning | ToolCall | Action | Payload | JsonValue, 
 _S = TypeVar("_S", bound=BaseModel)
 
 
-class Reply(BaseModel):
+class Reply(FrozenModel):
     """The result of reading one response.
 
     `segments` contains everything in document order; the properties below select from it. The spans of the segments
@@ -124,8 +113,6 @@ class Reply(BaseModel):
     `final_answer_streamed` is True if the model answered through a call of the format (ReAct's `Final Answer`). The
     answer is part of `text`; a stream has already sent it in deltas.
     """
-
-    model_config = _FROZEN
 
     raw: str
     format: str | None

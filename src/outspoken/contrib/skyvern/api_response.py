@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast, overload
 
-from pydantic import BaseModel, ConfigDict
-
 from outspoken.json.read import read_json
-from outspoken.results.construct import construct
+from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import RepairLimit, shown
 from outspoken.results.errors import OutspokenError
@@ -106,7 +104,7 @@ class LLMContentFilteredError(ApiResponseError):
         super().__init__(f"the output{f' of `{model}`' if model else ''} was withheld by a content filter", response)
 
 
-class ApiResponse(BaseModel):
+class ApiResponse(FrozenModel):
     """The result of reading one response of an API.
 
     `outcome` is "ok" if the response contains exactly the value; "repaired" after repairs, or if an object was made
@@ -120,8 +118,6 @@ class ApiResponse(BaseModel):
     `needs_retry` is True if nothing is usable and the model may be asked again, `needs_manual` if nothing is usable and
     asking again is pointless. `text` is the content, including the prefix; `repairs` and `diagnostics` refer to it.
     """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str
     outcome: Outcome

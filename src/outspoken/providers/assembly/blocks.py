@@ -69,7 +69,9 @@ class Block:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.segments: list[Segment] = []
+        #: what waits until the block is active, and what was read
         self._waiting: list[str] = []
+        self._pieces: list[str] = []
         self._joiner = SurrogateJoiner()
         #: how many characters arrived
         self.length = 0
@@ -126,10 +128,6 @@ class TextBlock(Block):
     """Content that is text throughout."""
 
     kind = "text"
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
-        self._pieces: list[str] = []
 
     def _read(self, piece: str) -> None:
         self._pieces.append(piece)
@@ -226,7 +224,6 @@ class ReasoningBlock(Block):
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
-        self._pieces: list[str] = []
         #: those that arrived before it was active; they are sent at its end
         self.signatures: list[str] = []
 

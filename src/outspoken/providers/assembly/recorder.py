@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 from outspoken.notations.tools import Tools
 from outspoken.parsing.session import StreamParser
 from outspoken.providers.events import ProviderEvent, Started
-from outspoken.results.diagnostics import Diagnostic, Repair, Severity
+from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
@@ -68,12 +68,6 @@ class Content:
     def end(self) -> OffsetMap:
         """Return the map for a part that begins here."""
         return OffsetMap(self.length, self._lines, self.length - self._line_start)
-
-
-def to_pending(diagnostic: Diagnostic, offset_map: OffsetMap | None) -> PendingDiagnostic:
-    """Map a diagnostic of a part; its line and column are found in the whole content at the end."""
-    span = diagnostic.span if offset_map is None else offset_map.span(diagnostic.span)
-    return PendingDiagnostic.moved(diagnostic, span)
 
 
 class Options(NamedTuple):
@@ -160,7 +154,8 @@ class Recorder:
     def add_reply(self, reply: Reply, offset_map: OffsetMap | None) -> None:
         """Add the diagnostics, repairs and status of a parsed block of content."""
         self.replies.append(reply)
-        self.diagnostics += [to_pending(diagnostic, offset_map) for diagnostic in reply.diagnostics]
+        for one in reply.diagnostics:
+            self.diagnostics.append(PendingDiagnostic.moved(one, offset_map.span(one.span) if offset_map else one.span))
         self.repairs += [offset_map.repair(repair) if offset_map else repair for repair in reply.repairs]
         self.lower_status(reply.status)
 

@@ -113,7 +113,6 @@ class ToolCallBlock(Block):
         super().__init__(recorder)
         self.id, self.name = id, name
         self._free_text = free_text
-        self._pieces: list[str] = []
         #: its index in the events; None until it is announced
         self._call_index: int | None = None
         self._sound = JsonPrefix()

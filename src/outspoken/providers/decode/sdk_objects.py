@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from enum import Enum
@@ -52,38 +53,22 @@ def _convert(value: Any, depth: int) -> Any:
 
 
 def _fields(value: Any) -> Any:
-    """Return the fields of an object of an SDK."""
+    """Return the fields of an object of an SDK: of a pydantic model, a dataclass, or anything with attributes."""
     if not isinstance(value, type):
-        for convert in (_dump_model, _call_to_dict, _dataclass_fields, _public_attributes):
-            found = convert(value)
+        for name in ("model_dump", "to_dict", "dict"):
+            method = getattr(value, name, None)
+            found = _call(name, method) if callable(method) else None
             if found is not None:
                 return found
+        if is_dataclass(value) and not isinstance(value, type):
+            return asdict(value)
+        if attributes := cast("dict[str, Any]", getattr(value, "__dict__", None)):
+            return {key: item for key, item in attributes.items() if not key.startswith("_")}
     raise ProviderFormatError("", f"of type {type(value).__name__}", "a dict, JSON text, or an object of an SDK")
 
 
-def _dump_model(value: Any) -> Any:
-    """Dump a pydantic model, or what behaves like one."""
-    dump = getattr(value, "model_dump", None)
-    if not callable(dump):
-        return None
-    try:
-        return dump(mode="json", by_alias=True, warnings=False)
-    except TypeError:
-        return dump()
-
-
-def _call_to_dict(value: Any) -> Any:
-    for name in ("to_dict", "dict"):
-        method = getattr(value, name, None)
-        if callable(method):
-            return method()
-    return None
-
-
-def _dataclass_fields(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else None
-
-
-def _public_attributes(value: Any) -> Any:
-    found: dict[str, Any] | None = getattr(value, "__dict__", None)
-    return {key: item for key, item in found.items() if not key.startswith("_")} if found else None
+def _call(name: str, method: Callable[..., Any]) -> Any:
+    if name == "model_dump":
+        with suppress(TypeError):  # it only behaves like pydantic's
+            return method(mode="json", by_alias=True, warnings=False)
+    return method()

@@ -5,7 +5,6 @@ Source: https://docs.anthropic.com/en/api/messages and https://docs.anthropic.co
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from outspoken.providers.assembly.assembler import Assembler
@@ -13,7 +12,7 @@ from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.results.replies import Status
 
-from .base import Reader, UsageKeys, arguments_text, list_of
+from .base import Reader, UsageKeys, arguments_text, json_or_text, list_of
 
 #: the blocks that are no payloads
 _TEXT_BLOCKS = ("text", "thinking", "redacted_thinking")
@@ -38,12 +37,7 @@ class _ContentBlock:
     def data(self) -> dict[str, Any]:
         """Return its object with its input; an input that is no JSON is text."""
         text = "".join(self.input)
-        if not text:
-            return self.body.value
-        try:
-            return {**self.body.value, "input": json.loads(text)}
-        except ValueError:
-            return {**self.body.value, "input": text}
+        return {**self.body.value, "input": json_or_text(text)} if text else self.body.value
 
 
 class AnthropicReader(Reader):

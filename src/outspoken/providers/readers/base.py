@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple, cast
 
 from outspoken.notations.coerce import to_json
@@ -27,6 +28,8 @@ class Reader:
 
     def __init__(self, assembler: Assembler) -> None:
         self._assembler = assembler
+        #: how many calls have begun
+        self._call_count = 0
 
     def read(self, body: JsonObject) -> None:
         """Read one object. Raises ProviderFormatError if the API has no such object."""
@@ -81,6 +84,14 @@ def arguments_text(body: JsonObject, *keys: str) -> str | None:
     """Return arguments as JSON text: the text that was sent, or the object that was sent, serialised."""
     found = body.get(*keys)
     return found if found is None or isinstance(found, str) else to_json(found)
+
+
+def json_or_text(text: str) -> Any:
+    """Decode JSON; text that is no JSON stays text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def list_of(value: Any) -> list[Any]:

@@ -5,14 +5,13 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 
 from __future__ import annotations
 
-import json
 from typing import Any, cast
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.results.replies import Status
 
-from .base import Reader, UsageKeys, arguments_text, parse_error
+from .base import Reader, UsageKeys, arguments_text, json_or_text, parse_error
 
 #: the type of the tools that the provider runs
 _SERVER_TOOL = "server_tool_use"
@@ -140,14 +139,6 @@ class BedrockReader(Reader):
             return
         key, fields = self._other_blocks.pop(index)
         if isinstance(fields.get("input"), str):
-            fields = {**fields, "input": _decode_input(fields["input"])}
+            fields = {**fields, "input": json_or_text(fields["input"] or "{}")}
         kind = _SERVER_TOOL if fields.get("type") == _SERVER_TOOL else key
         self._assembler.payload(kind, fields, aside=True, status=status)
-
-
-def _decode_input(text: str) -> Any:
-    """Decode the input of a tool; text that is no JSON stays text."""
-    try:
-        return json.loads(text or "{}")
-    except ValueError:
-        return text

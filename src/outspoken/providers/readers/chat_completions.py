@@ -43,7 +43,6 @@ class ChatCompletionsReader(Reader):
         super().__init__(assembler)
         self._by_index: dict[int, ToolCallBlock] = {}
         self._by_id: dict[str, ToolCallBlock] = {}
-        self._call_count = 0
         self._last_call: ToolCallBlock | None = None
 
     def read(self, body: JsonObject) -> None:

@@ -7,7 +7,6 @@ Source: https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 from outspoken.notations.coerce import to_json
-from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 
 from .base import Reader, UsageKeys
@@ -30,10 +29,6 @@ _USAGE = UsageKeys(
 
 class GeminiReader(Reader):
     """Reads responses, which are also the chunks of a stream. Of several candidates, it reads the first."""
-
-    def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
-        self._calls = 0
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
@@ -76,8 +71,8 @@ class GeminiReader(Reader):
 
     def _read_call(self, call: JsonObject) -> None:
         """Read a call, which arrives whole."""
-        to, key = self._assembler, (self._calls,)
-        self._calls += 1
+        to, key = self._assembler, (self._call_count,)
+        self._call_count += 1
         block = to.call(key, call.string("id"), call.string("name"))
         arguments = call.get("args", "arguments")
         to.arguments(block, arguments if isinstance(arguments, str) else to_json(arguments or {}))

@@ -5,7 +5,6 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
-from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 
 from .base import Reader, UsageKeys, list_of
@@ -15,10 +14,6 @@ _USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 class OllamaReader(Reader):
     """Reads responses, which are also the chunks of a stream. A call arrives whole."""
-
-    def __init__(self, assembler: Assembler) -> None:
-        super().__init__(assembler)
-        self._calls = 0
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
@@ -32,8 +27,8 @@ class OllamaReader(Reader):
         to.reasoning(source.string("thinking"))
         to.text(body.string("response") if message is None else message.string("content"))
         for call in source.objects("tool_calls"):
-            key = (self._calls,)
-            self._calls += 1
+            key = (self._call_count,)
+            self._call_count += 1
             self._add_call(key, call, call.required_object("function"))
             to.end_part("call", key)
         for image in list_of(source.get("images")):

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Repair
-
-FROZEN = ConfigDict(frozen=True, defer_build=True)
 
 Button = Literal["left", "right", "middle", "back", "forward"]
 Direction = Literal["up", "down", "left", "right"]
 
 
-class ElementRef(BaseModel):
+class ElementRef(FrozenModel):
     """A reference to an element of a page or screen, in the terms that the model used.
 
     `mark` is the label drawn on the element in the screenshot, `index` its position in a list, `id` its identifier in
     the page data, and `description` a phrase. `hash`, `kind` and `text` are filled in from the caller's page.
     """
-
-    model_config = FROZEN
 
     id: str | None = None
     index: int | None = None
@@ -34,7 +31,7 @@ class ElementRef(BaseModel):
     text: str | None = None
 
 
-class BaseAction(BaseModel):
+class BaseAction(FrozenModel):
     """The fields that all actions share.
 
     `name` is the model's own word for the action and `raw` the text it wrote, at `span` in the response. `extra` holds
@@ -42,8 +39,6 @@ class BaseAction(BaseModel):
     the id of the tool call, if the action was one. `reasoning`, `intention`, `confidence` (0 to 1) and `sensitive` are
     the model's remarks on this action, or None. `metadata` belongs to the caller.
     """
-
-    model_config = FROZEN
 
     kind: Literal["action"] = "action"
     name: str = ""
