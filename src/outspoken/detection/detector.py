@@ -16,7 +16,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
-from .opener_index import is_lenient, like, opener_index
+from .opener_index import is_lenient, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
 
 
@@ -106,8 +106,6 @@ class Detector:
         openers = opener_index(self._lenient, self._edition)
         self._number = match.number
         names, likely = openers.at(text.text, start, final=final)
-        likely = likely or names
-        likely = [name for name in likely if like(name) not in likely]
         if len(likely) == 1 and final:
             candidate = self._candidate(likely[0])
             if candidate.read_batches(text.text[start:]):
@@ -219,18 +217,13 @@ class Detector:
 
         Returns whether that was all that is to be done.
         """
-        builder, own = self.builder, candidate.builder
-        if candidate.segment.is_settled or builder.output.events is None:
+        if candidate.segment.is_settled or self.builder.output.events is None:
             return False
         if candidate is not self._passed_on:
             if not candidate.is_more_than_text():
                 return False
-            if self._text_start < self._start:
-                self._pass_on(candidate)
             self._passed_on = candidate
-        if own.output.events:
-            builder.output.events += own.output.events
-            own.output.events.clear()
+        self._pass_on(candidate)
         return True
 
     def _pass_on(self, candidate: Candidate) -> None:

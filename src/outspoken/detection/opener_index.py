@@ -101,7 +101,8 @@ class OpenerIndex:
     def at(self, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
         """The formats that have an opening marker at a position, and the likely ones among them.
 
-        A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows.
+        A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
+        all are, all are likely. Of formats that are alike, only the first is.
         """
         names: dict[str, bool] = {}
         openers, match = self._beginning_alike(self._prefixes.at(text, pos))
@@ -110,7 +111,8 @@ class OpenerIndex:
             if stands is not None or (not final and opener.may_be_open(text, pos)):
                 likely = (is_followed is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
-        return list(names), [name for name, likely in names.items() if likely]
+        chosen = [name for name, likely in names.items() if likely] or list(names)
+        return list(names), [name for name in chosen if like(name) not in chosen]
 
     @cached_property
     def start_search(self) -> prefilter.Prefilter | None:

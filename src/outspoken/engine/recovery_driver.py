@@ -73,26 +73,25 @@ class RecoveryDriver:
             return decided
         nodes = self.builder.nodes
         announced = next((node for node in reversed(nodes) if node.index >= 0), None)
-        opener, _ = self._opener()
-        lacks_opener = opener is not None and bool(opener.inserted)
         if announced is not None:
             outer = self.automaton.outside_of_call(self.state.config)
-            return DamagedSegment(announced.start, outer, announced, at, True, lacks_opener=lacks_opener)
+            return DamagedSegment(announced.start, outer, announced, at, True, lacks_opener=self.lacks_opener())
         if self.builder.context.repair_limit == "none":
             return None
-        return self._without_announcement(at, opener, lacks_opener)
+        return self._without_announcement(at)
 
-    def _without_announcement(self, at: int, opener: Transition | None, lacks_opener: bool) -> DamagedSegment:
+    def _without_announcement(self, at: int) -> DamagedSegment:
         """The segment that is refused at an offset, if no call in it was announced."""
         automaton, config, nodes = self.automaton, self.state.config, self.builder.nodes
+        opener, _ = self._opener()
         # JSON without any marker is a call only if it says so
         from_bracket = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
         is_call = any(f.held_back for f in nodes) or None
         if from_bracket and (any(f.name for f in nodes) or any(step.role == "arguments" for step in config.embedded)):
             is_call = True
         if opener is not None:
-            start, outer = self.state.opener_at, automaton.top_level
-            return DamagedSegment(start, outer, None, at, is_call, lacks_opener=lacks_opener, from_bracket=from_bracket)
+            start, outer, lacks = self.state.opener_at, automaton.top_level, bool(opener.inserted)
+            return DamagedSegment(start, outer, None, at, is_call, lacks_opener=lacks, from_bracket=from_bracket)
         safe = self.builder.output.consumed
         call = next((f for f in nodes if f.start >= safe and not CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:

@@ -120,8 +120,6 @@ class _Reader:
     def _best(self, start: int) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
         names, likely = self.plain.openers.at(self.text, start, final=True)
-        likely = likely or names
-        likely = [name for name in likely if like(name) not in likely]
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[tuple[FastPath, Any]] = []
             for name in candidates:

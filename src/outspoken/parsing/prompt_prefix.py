@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from typing import NamedTuple
 
 from outspoken.engine.parser import Checkpoint, Parser
 from outspoken.semantics.builder import Builder
+from outspoken.semantics.open_node import OpenNode
 
 #: What may be copied with a node.
 _PLAIN = (str, int, frozenset, type(None))
@@ -17,15 +19,12 @@ def after_anchor(prefix: str, anchor: str) -> str:
     return prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :] if anchor else prefix
 
 
-class PromptState:
+class PromptState(NamedTuple):
     """What a parser and its builder have become by reading the end of a prompt: open nodes at most."""
 
-    __slots__ = ("_checkpoint", "_nodes", "_position")
-
-    def __init__(self, checkpoint: Checkpoint, builder: Builder) -> None:
-        self._checkpoint = checkpoint
-        self._nodes = [copy(node) for node in builder.nodes]
-        self._position = builder.output.position
+    checkpoint: Checkpoint
+    nodes: list[OpenNode]
+    position: tuple[int, bool, int, int, int]
 
     @classmethod
     def of(cls, parser: Parser, builder: Builder) -> PromptState | None:
@@ -35,10 +34,12 @@ class PromptState:
         checkpoint = parser.checkpoint()
         if checkpoint is None or announced or not builder.is_empty:
             return None
-        return cls(checkpoint, builder) if all(isinstance(value, _PLAIN) for value in values) else None
+        if not all(isinstance(value, _PLAIN) for value in values):
+            return None
+        return cls(checkpoint, [copy(node) for node in builder.nodes], builder.output.position)
 
     def restore(self, parser: Parser, builder: Builder) -> None:
         """Bring a new parser and a new builder to the place behind the prompt."""
-        parser.restore(self._checkpoint)
-        builder.nodes += [copy(node) for node in self._nodes]
-        builder.output.position = self._position
+        parser.restore(self.checkpoint)
+        builder.nodes += [copy(node) for node in self.nodes]
+        builder.output.position = self.position

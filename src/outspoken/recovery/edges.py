@@ -6,19 +6,7 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.results.edits import Edit
 
-from .costs import (
-    DAMAGED_MARKER,
-    MARKER_AS_TEXT,
-    MARKER_IN_VALUE,
-    MAX_COST,
-    MISSING_MARKER,
-    OPENER_AS_TEXT,
-    OTHER_MARKER,
-    STRAY_MARKER,
-    STRAY_TEXT,
-    STRAY_TEXT_UNSURE,
-    STRAY_WORD,
-)
+from . import costs
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, marker_forms, marker_lexer, token_starts
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region
 from .values import ValueReader, opens_json
@@ -58,7 +46,7 @@ class EdgeFinder:
                 edge = None
             if edge is not None:
                 found.append(edge._replace(cost=edge.cost + cost))
-                cost = OTHER_MARKER
+                cost = costs.OTHER_MARKER
             elif self._may_edit and free is None and not stands and self._may_insert(marker, at, node):
                 found.append(self._inserted(marker, pos))
         if at < self._end and free is None:
@@ -81,7 +69,7 @@ class EdgeFinder:
         if match is not None and (end := match.end()) > pos:
             cost, edits = 0, ()
             if marker.inserted:
-                cost, edits = MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
+                cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
             return Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))
         if marker.inserted or not forms.written or not self._may_edit:
             return None
@@ -96,7 +84,9 @@ class EdgeFinder:
             if text.startswith(damaged, pos):
                 end = pos + len(damaged)
                 edits = (_edit(pos, end, marker.terminal.canonical, "damaged-marker"),)
-                return Edge(DAMAGED_MARKER, end, target, (RecoveryStep(marker, pos, end, forms.written, edits=edits),))
+                return Edge(
+                    costs.DAMAGED_MARKER, end, target, (RecoveryStep(marker, pos, end, forms.written, edits=edits),)
+                )
         return None
 
     def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
@@ -113,7 +103,7 @@ class EdgeFinder:
         if _leads_to_value(marker) and written.endswith("\n") and self._text.startswith("\n", pos):
             written, end = written[:-1], pos + 1
         edits = (_edit(pos, pos, written, "missing-marker"),)
-        return Edge(MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
+        return Edge(costs.MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
 
     def _may_insert(self, marker: Transition, at: int, node: Node) -> bool:
         """May a marker be missing here? If the text may be cut, only the closer of what also lacks its opener."""
@@ -166,12 +156,12 @@ class EdgeFinder:
             is_doubled = config.free is not None and self._is_doubled(token)
             has_place = config.free is not None or self._stands(config.markers, at)
             if is_doubled or not has_place:
-                return [_drop(at, token.end, config, "stray-marker", STRAY_MARKER)]
+                return [_drop(at, token.end, config, "stray-marker", costs.STRAY_MARKER)]
             return []
         if config.free is not None:
             return []
         if self._in_object and text[at] == ",":
-            return [_drop(at, at + 1, config, "stray-text", STRAY_MARKER)]
+            return [_drop(at, at + 1, config, "stray-text", costs.STRAY_MARKER)]
         return self._dropped_text(at, config)
 
     def _dropped_text(self, at: int, config: Config) -> list[Edge]:
@@ -181,10 +171,10 @@ class EdgeFinder:
         if self._has_json and any(opens_json(t) for t in (*config.markers, *config.embedded)):
             bracket = min((i for c in "{[" if (i := text.find(c, at + 1)) > 0), default=-1)
             ends += [bracket] if 0 < bracket < ends[0] else []
-        first = STRAY_TEXT if self._region.announced else STRAY_TEXT_UNSURE
+        first = costs.STRAY_TEXT if self._region.announced else costs.STRAY_TEXT_UNSURE
         pieces = [text[at:end].rstrip(BLANK) for end in ends]
         return [
-            _drop(at, at + len(piece), config, "stray-text", first + STRAY_WORD * (len(piece.split()) - 1))
+            _drop(at, at + len(piece), config, "stray-text", first + costs.STRAY_WORD * (len(piece.split()) - 1))
             for piece in pieces
             if piece and SIGNIFICANT.isdisjoint(piece)
         ]
@@ -208,8 +198,8 @@ class EdgeFinder:
             if token.start < pos:
                 continue
             found.append(_text(free, pos, token.start, cost))
-            cost += self._cost_as_text(token) if is_plain else MARKER_IN_VALUE
-            if cost > MAX_COST or (is_plain and not region.end_is_certain and pos > 0):
+            cost += self._cost_as_text(token) if is_plain else costs.MARKER_IN_VALUE
+            if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0):
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
         found.append(_text(free, pos, self._end, cost))
         if is_plain and pos not in self._starts:
@@ -218,7 +208,7 @@ class EdgeFinder:
 
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker is plain text. An opening marker is less likely to be."""
-        return OPENER_AS_TEXT if self._stands(self._openers, token.start) else MARKER_AS_TEXT
+        return costs.OPENER_AS_TEXT if self._stands(self._openers, token.start) else costs.MARKER_AS_TEXT
 
 
 def _leads_to_value(marker: Transition) -> bool:

@@ -15,7 +15,7 @@ from itertools import count
 from outspoken.grammar.automaton import Config
 from outspoken.results.edits import Edit
 
-from .costs import FOREIGN_NOTATION, MAX_COST
+from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import is_closed, marker_lexer
 from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, name_after, steps_to
@@ -36,7 +36,7 @@ def recover(region: Region) -> RecoveryPath | None:
     region.nodes = other.nodes
     if foreign is None or foreign.config.automaton.top_level.stack != foreign.config.stack:
         return path
-    cost = foreign.cost + FOREIGN_NOTATION
+    cost = foreign.cost + costs.FOREIGN_NOTATION
     if path is not None and path.cost <= cost:
         return path
     return RecoveryPath(_marked_foreign(foreign.steps, region), top_level, cost, foreign.cut)
@@ -78,7 +78,7 @@ def _cheapest(region: Region) -> RecoveryPath | None:
             return RecoveryPath(steps_to(node, text, region.base), config, cost, cut)
         for edge in finder.edges(pos, config, may_be_text, node):
             total, after_text = cost + edge.cost, edge.steps[-1].is_text
-            if total <= MAX_COST and (edge.end, edge.target, not after_text) not in seen:
+            if total <= costs.MAX_COST and (edge.end, edge.target, not after_text) not in seen:
                 inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
                 name = name_after(edge.steps, node.name)
                 entry = Node(edge.steps, node, name, node.lacks_opener or inserted)

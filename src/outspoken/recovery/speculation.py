@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
-from outspoken.results.events import ActionText, Event, TextDelta, ToolCallDelta, ToolCallStart
+from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
@@ -93,31 +94,20 @@ class Speculation:
         if call is None:
             return events
         if call.partial_text is not None:
-            return _without_text(events, call.partial_text.delta, len(call.partial_text.sent))
-        sent = len("".join(call.parts or ()))
-        found: list[Event] = []
-        for event in events:
-            if type(event) is ToolCallStart and event.index == call.index:
-                continue
-            if type(event) is ToolCallDelta and event.index == call.index and sent:
-                rest = event.arguments[sent:]
-                sent = max(sent - len(event.arguments), 0)
-                if not rest:
-                    continue
-                event = ToolCallDelta(event.index, rest)
-            found.append(event)
-        return found
+            return _without_first(events, call.partial_text.delta, "text", len(call.partial_text.sent))
+        events = [event for event in events if not (type(event) is ToolCallStart and event.index == call.index)]
+        return _without_first(events, ToolCallDelta, "arguments", len("".join(call.parts or ())))
 
 
-def _without_text(events: list[Event], delta: type[Event], sent: int) -> list[Event]:
-    """The events without the first characters of the text of an action or an answer."""
+def _without_first(events: list[Event], delta: type[Any], field: str, sent: int) -> list[Event]:
+    """The events without the first characters of the text that a field of the events of a type adds up to."""
     found: list[Event] = []
     for event in events:
-        if isinstance(event, (ActionText, TextDelta)) and type(event) is delta and sent:
-            rest = event.text[sent:]
-            sent = max(sent - len(event.text), 0)
+        if type(event) is delta and sent:
+            text: str = getattr(event, field)
+            rest, sent = text[sent:], max(sent - len(text), 0)
             if not rest:
                 continue
-            event = replace(event, text=rest)
+            event = replace(event, **{field: rest})
         found.append(event)
     return found

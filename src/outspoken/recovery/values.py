@@ -14,15 +14,7 @@ from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
 
-from .costs import (
-    AMBIGUOUS_VALUE,
-    CUT_VALUE,
-    LEVEL_COSTS,
-    MARKER_IN_STRING,
-    MISSING_MARKER,
-    STRAY_TEXT,
-    STRAY_WORD,
-)
+from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
 from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
 from .repaired_json import read_repaired
@@ -81,7 +73,7 @@ class ValueReader:
         value, end, text, places = read
         edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
         step = RecoveryStep(transition, at, end, "", value, text, edits)
-        return [Edge(MISSING_MARKER * len(places), end, transition.target, (step,))]
+        return [Edge(costs.MISSING_MARKER * len(places), end, transition.target, (step,))]
 
     def _schema_view(self, name: str) -> SchemaView:
         """What is known of the arguments of a tool."""
@@ -156,7 +148,7 @@ class ValueReader:
             if read is None:
                 continue
             found.append(Edge(self._cost_of_json(at, value), value.end, read[1], read[0]))
-            if LEVEL_COSTS[value.level] <= LEVEL_COSTS["structure"] and not _dropped_text(value):
+            if costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value):
                 break  # its strings are intact, so it does not end further on
         return found
 
@@ -179,9 +171,9 @@ class ValueReader:
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
         cost = _cost(value)
         for dropped in _dropped_text(value):
-            cost += STRAY_TEXT + STRAY_WORD * len(self._text[dropped.start : dropped.end].split())
+            cost += costs.STRAY_TEXT + costs.STRAY_WORD * len(self._text[dropped.start : dropped.end].split())
         if value.level in ("strings", "heuristic"):
-            cost += MARKER_IN_STRING * sum(at < t.start < value.end and t.end - t.start > 2 for t in self._tokens)
+            cost += costs.MARKER_IN_STRING * sum(at < t.start < value.end and t.end - t.start > 2 for t in self._tokens)
         return cost
 
     def _cut_json(self, at: int, config: Config, name: str) -> Edge:
@@ -190,8 +182,8 @@ class ValueReader:
         if len(values) == 1 and not values[0].complete:
             read = read_repaired(config, values[0], self._region.settings.max_depth)
             if read is not None:
-                return Edge(CUT_VALUE, self._end, read[1], read[0])
-        return Edge(CUT_VALUE, self._end, config, (RecoveryStep(None, at, self._end),))
+                return Edge(costs.CUT_VALUE, self._end, read[1], read[0])
+        return Edge(costs.CUT_VALUE, self._end, config, (RecoveryStep(None, at, self._end),))
 
     def _repair(self, start: int, end: int, name: str) -> list[RepairedValue]:
         """The JSON values in a part of the text."""
@@ -260,4 +252,4 @@ def _dropped_text(repaired: RepairedValue) -> list[Edit]:
 
 
 def _cost(repaired: RepairedValue) -> int:
-    return LEVEL_COSTS[repaired.level] + (AMBIGUOUS_VALUE if repaired.runner_up is not None else 0)
+    return costs.LEVEL_COSTS[repaired.level] + (costs.AMBIGUOUS_VALUE if repaired.runner_up is not None else 0)
