@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tools.new_format.chat_template import TOKENS, ChatTemplate, TemplateError, writers
-from tools.new_format.messages import Message, Tool, Written
+from tools.new_format.messages import Message, RenderedMessage, Tool
 
 HELLO: list[dict[str, Any]] = [{"role": "user", "content": "Grüezi <b>"}]
 
@@ -115,18 +115,18 @@ THOUGHT = Message("Ok.", "Hm.")
 @pytest.mark.parametrize(
     ("opened", "message", "written"),
     [
-        ("", Message("Ok."), Written("Ok.<|over|>")),
-        ("", CALLED, Written('Ok.<call>f{"a": "é"}<|over|>')),
-        ("", THOUGHT, Written("<think>\nHm.\n</think>\nOk.<|over|>")),
-        ("<think>\n", THOUGHT, Written("Hm.\n</think>\nOk.<|over|>", "<think>\n")),
-        ("<think>\n", CALLED, Written('Ok.<call>f{"a": "é"}<|over|>')),
+        ("", Message("Ok."), RenderedMessage("Ok.<|over|>")),
+        ("", CALLED, RenderedMessage('Ok.<call>f{"a": "é"}<|over|>')),
+        ("", THOUGHT, RenderedMessage("<think>\nHm.\n</think>\nOk.<|over|>")),
+        ("<think>\n", THOUGHT, RenderedMessage("Hm.\n</think>\nOk.<|over|>", "<think>\n")),
+        ("<think>\n", CALLED, RenderedMessage('Ok.<call>f{"a": "é"}<|over|>')),
     ],
 )
-def test_turn(opened: str, message: Message, written: Written) -> None:
+def test_turn(opened: str, message: Message, written: RenderedMessage) -> None:
     write, _ = writers(ChatTemplate(TURNS.replace("OPENED", repr(opened))))
     assert write(message) == written
 
 
 def test_arguments_as_text() -> None:
     _, write = writers(ChatTemplate(TURNS.replace("OPENED", "''")))
-    assert write(CALLED) == Written(r'Ok.<call>f"{\"a\": \"é\"}"<|over|>')
+    assert write(CALLED) == RenderedMessage(r'Ok.<call>f"{\"a\": \"é\"}"<|over|>')

@@ -14,7 +14,7 @@ from outspoken import UnknownFormatError
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path
 from tests.grammar_mistakes import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
-from tools.check import check, check_shared, main
+from tools.check import check, main, shared_findings
 from tools.shared.checkout import Checkout
 
 
@@ -345,8 +345,8 @@ def test_mistakes_in_shared_files(checkout: Checkout) -> None:
     write(checkout, "grammars/shared/python.lark", "// A file of Lark's own.\n")
     write(checkout, "grammars/old/arrows.lark", GRAMMAR)
     # what no grammar of this checkout needs is not meant
-    told = [str(d) for d in check_shared(checkout) if "unused:" not in str(d) or "_odd" in str(d)]
-    assert told == [
+    found = [str(finding.diagnostic) for finding in shared_findings(checkout)]
+    assert [line for line in found if "unused:" not in line or "_odd" in line] == [
         "grammars/old/arrows.lark:1:1 other-file: this grammar has no place here",
         "grammars/shared/python.lark:1:1 banned-name: a grammar cannot be called `python`: Lark has its own",
         "grammars/shared/think.lark:3:42 blank-end: a line ends in blanks",
@@ -449,7 +449,7 @@ def test_without_a_name_everything_is_checked(command: Callable[..., Ran], check
     ran = command()
     assert ran.code == 1
     summaries = [line for line in ran.out.splitlines() if line.startswith(("arrows:", "hermes:", "text:", "shared:"))]
-    unused = len(check_shared(checkout))  # by the three grammars of this checkout
+    unused = len(shared_findings(checkout))  # by the three grammars of this checkout
     assert summaries == ["arrows: sound, 1 note", "hermes: 2 errors", "text: 2 errors", f"shared: {unused} errors"]
     assert unused > 1
     assert "stale-compiled" not in ran.out

@@ -1,10 +1,11 @@
-"""Tool calls with known damage, from `tools/damage`: what the JSON ladder has to read, and what it must never do."""
+"""Tool calls with known damage, from `tools/damage`: what `read_json` has to repair, and what it must never do."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
 from functools import cache
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from outspoken.json.read import read_json
 from tools.damage import Evaluated, timed
 from tools.damage.cases import KINDS, DamageCase, cases, generate
+from tools.damage.documents import document
 from tools.damage.evaluation import Change, Reading, equal, evaluate, is_beginning, replay
-from tools.damage.mutations import document_text
+from tools.damage.mutations import joined, style, tokens
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")
 #: the share of texts with bare inner quotes that is read as it was meant, with the schema and without
@@ -30,11 +32,11 @@ def sample() -> tuple[DamageCase, ...]:
 
 @cache
 def evaluated(kind: str, schema: bool) -> Evaluated:
-    """The readings of one kind of case, and the verdicts on them."""
+    """The readings of one kind of case, and their evaluations."""
     return timed([case for case in sample() if case.kind == kind], schema)[0]
 
 
-def told(case: DamageCase, reading: Reading, why: str) -> str:
+def described(case: DamageCase, reading: Reading, why: str) -> str:
     """A case in full, and how it was read."""
     repairs = "".join([f"\n  {repair}" for repair in reading.repairs])
     got = f"{reading.status}, {reading.rung}, ambiguous: {reading.ambiguous}"
@@ -43,7 +45,7 @@ def told(case: DamageCase, reading: Reading, why: str) -> str:
 
 def misses(run: Evaluated) -> list[str]:
     """The cases that are not read as they were meant."""
-    return [told(case, reading, evaluation.why) for case, reading, evaluation in run if not evaluation.right]
+    return [described(case, reading, evaluation.why) for case, reading, evaluation in run if not evaluation.right]
 
 
 def of_group(group: str) -> list[str]:
@@ -73,14 +75,16 @@ def check_replay(case: DamageCase, reading: Reading) -> None:
     """The repairs, done on the raw text of each value, give its text; and that text is JSON for the value."""
     if reading.status == "invalid":
         return
-    assert len(reading.values) == len(reading.texts) == len(reading.spans), told(case, reading, "lengths")
+    assert len(reading.values) == len(reading.texts) == len(reading.spans), described(case, reading, "lengths")
     for repair in reading.repairs:
-        assert repair.before == case.text[slice(*repair.span)], told(case, reading, f"not what stood there: {repair}")
-    assert replay(case.text, reading) == list(reading.texts), told(case, reading, f"texts: {reading.texts}")
+        assert repair.before == case.text[slice(*repair.span)], described(
+            case, reading, f"not what stood there: {repair}"
+        )
+    assert replay(case.text, reading) == list(reading.texts), described(case, reading, f"texts: {reading.texts}")
     for value, text, (start, end) in zip(reading.values, reading.texts, reading.spans, strict=True):
-        assert equal(json.loads(text), value), told(case, reading, f"not the value of {text!r}")
+        assert equal(json.loads(text), value), described(case, reading, f"not the value of {text!r}")
         if not reading.repairs:
-            assert text == case.text[start:end], told(case, reading, "changed without a repair")
+            assert text == case.text[start:end], described(case, reading, "changed without a repair")
 
 
 @SCHEMA
@@ -107,7 +111,7 @@ def test_repairs_record_two_damages(seed: int, kind: str, data: st.DataObject) -
         check_replay(similar_document, read_json(text, case.schema))
 
 
-# --- The generator and the judge themselves
+# --- The generator and the evaluation
 
 
 def test_the_sample_is_large_and_always_the_same() -> None:
@@ -119,7 +123,9 @@ def test_the_sample_is_large_and_always_the_same() -> None:
 
 @given(st.integers(0, 10**9))
 def test_documents_are_sound_before_damage(seed: int) -> None:
-    meant, text = document_text(seed)
+    random = Random(seed)
+    meant = document(random)
+    text = joined(tokens(meant.value, style(random)))
     assert equal(json.loads(text), meant.value)
     assert any(json.dumps(meant.payload, ensure_ascii=ascii_) in text for ascii_ in (True, False))
 

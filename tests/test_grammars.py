@@ -11,7 +11,7 @@ import pytest
 import outspoken
 from outspoken import formats
 from tests.loops import in_one_item
-from tools.check import check_shared, findings
+from tools.check import findings, shared_findings
 from tools.shared.checkout import Checkout
 
 HOUSE = Checkout()
@@ -35,7 +35,7 @@ def test_check_finds_nothing_wrong(name: str) -> None:
 
 
 def test_check_finds_nothing_wrong_in_shared_files() -> None:
-    assert "\n".join([diagnostic.frame() for diagnostic in check_shared(HOUSE)]) == ""
+    assert "\n".join([finding.diagnostic.frame() for finding in shared_findings(HOUSE)]) == ""
 
 
 # the rest of the house

@@ -347,15 +347,15 @@ def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Tool, checkout: Checko
 
 
 def test_auto_lists_the_formats_that_were_tried() -> None:
-    shown = show("A <tool_call> opens it.", "it", "auto")
-    assert [(step.kind, step.start, step.name) for step in shown.steps if not step.is_token] == [
+    view = show("A <tool_call> opens it.", "it", "auto")
+    assert [(step.kind, step.start, step.name) for step in view.steps if not step.is_token] == [
         ("tried", 2, "no format reads this: hermes, qwen3_coder")
     ]
-    assert shown.refusals[0].splitlines()[:2] == [
+    assert view.refusals[0].splitlines()[:2] == [
         "note[unclaimed]: a marker stands here, and no format reads on from it",
         "  --> text:1:3 (offset 2)",
     ]
-    assert '   = note: hermes: refused at 14; expected in tool_call: `_BRACE_OPEN` "{"' in shown.refusals[0]
+    assert '   = note: hermes: refused at 14; expected in tool_call: `_BRACE_OPEN` "{"' in view.refusals[0]
 
 
 # the browser that the tests of the page need
@@ -402,29 +402,29 @@ def leaves(nodes: list[Node | int]) -> Iterator[int]:
 @every_case
 def test_show_agrees_with_parse_on_the_corpus(case: Case) -> None:
     for name, size in product((case.format, "auto"), (0, 5)):
-        shown = show(case.text, str(case), name, size=size, **case.options)
-        assert not shown.difference, (name, size)
-        check_tokens(case, shown)
-        assert shown.moments[-1].arrived == len(case.text)
-        assert shown.moments[-1].held == ()
-        for moment in shown.moments:
+        view = show(case.text, str(case), name, size=size, **case.options)
+        assert not view.difference, (name, size)
+        check_tokens(case, view)
+        assert view.moments[-1].arrived == len(case.text)
+        assert view.moments[-1].held == ()
+        for moment in view.moments:
             assert all(0 <= start < end <= moment.arrived for start, end in moment.held), (name, size)
 
 
-def check_tokens(case: Case, shown: show_model.Shown) -> None:
+def check_tokens(case: Case, view: show_model.ResponseView) -> None:
     """Tokens are in order; between them stands only white space, or what is left of an action that cannot be read.
 
     The tree holds them in this order.
     """
-    at = -len(shown.prefix)
-    unread = [action.span for action in shown.reply.unfinished_actions]
-    for token in shown.tokens:
+    at = -len(view.prefix)
+    unread = [action.span for action in view.reply.unfinished_actions]
+    for token in view.tokens:
         assert at <= token.start <= token.end, case
         within = any(start <= at and token.start <= end for start, end in unread)
-        assert within or not shown.slice(at, token.start).strip(), case
-        assert token.text == shown.slice(token.start, token.end), case
+        assert within or not view.slice(at, token.start).strip(), case
+        assert token.text == view.slice(token.start, token.end), case
         at = token.end
-    assert not shown.slice(at, len(case.text)).strip(), case
-    numbers = list(leaves(shown.tree))
+    assert not view.slice(at, len(case.text)).strip(), case
+    numbers = list(leaves(view.tree))
     assert numbers == sorted(set(numbers)), case
-    assert all(n in numbers for n, token in enumerate(shown.tokens) if token.text or token.mark), case
+    assert all(n in numbers for n, token in enumerate(view.tokens) if token.text or token.mark), case

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.cases import CASES
 from tools.shared.browser import opened
 from tools.show import main
-from tools.show.model import Shown, show
+from tools.show.model import ResponseView, show
 from tools.show.page import page
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-def made(name: str, size: int = 1) -> Shown:
+def made(name: str, size: int = 1) -> ResponseView:
     """What is shown of one of the responses."""
     format_, text, options = RESPONSES[name]
     return show(text, name, format_, size=size, **options)
@@ -70,9 +70,9 @@ Open = Callable[..., Any]
 def open_page(browser: Any, tmp_path: Path) -> Open:
     """Opens the page of what is shown, in a window of a width, and returns the browser."""
 
-    def run(shown: Shown, width: int = 1280, at: str = "", scheme: str = "light") -> Any:
+    def run(view: ResponseView, width: int = 1280, at: str = "", scheme: str = "light") -> Any:
         path = tmp_path / "page.html"
-        path.write_text(page(shown), "utf-8", newline="\n")
+        path.write_text(page(view), "utf-8", newline="\n")
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -110,24 +110,24 @@ def text_of(browser: Any, selector: str) -> Any:
 
 @pytest.mark.parametrize("name", RESPONSES)
 def test_page_loads_without_errors_or_requests(open_page: Open, name: str) -> None:
-    shown = made(name)
+    view = made(name)
     for width, scheme in ((1280, "light"), (400, "dark")):
-        browser = open_page(shown, width, scheme=scheme)
-        assert text_of(browser, "#text") == shown.raw
+        browser = open_page(view, width, scheme=scheme)
+        assert text_of(browser, "#text") == view.raw
         assert [entry["message"] for entry in browser.get_log("browser")] == []
         assert requested(browser) == [browser.current_url]
         overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.execute_script(overflow) == 0
     cards = browser.execute_script("return [...document.querySelectorAll('.card h3')].map((n) => n.textContent)")
-    assert cards == [segment.title for segment in shown.segments]
+    assert cards == [segment.title for segment in view.segments]
     frames = browser.execute_script("return [...document.querySelectorAll('pre')].map((n) => n.textContent)")
-    assert frames == [*shown.refusals, *shown.repairs, *shown.diagnostics]
+    assert frames == [*view.refusals, *view.repairs, *view.diagnostics]
 
 
 @pytest.mark.parametrize("name", [name for name in RESPONSES if name != "empty"])
 def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> None:
-    shown = made(name)
-    browser = open_page(shown)
+    view = made(name)
+    browser = open_page(view)
     found = browser.execute_script(
         "let at = 0; const found = [];"
         "for (const node of document.querySelectorAll('#text .piece')) {"
@@ -140,7 +140,7 @@ def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> Non
     for start, end, colour, classes in found:
         if start == end:
             continue
-        segment = next((s for s in shown.segments if s.start <= start and end <= s.end), None)
+        segment = next((s for s in view.segments if s.start <= start and end <= s.end), None)
         assert (segment is not None) == (colour != "rgba(0, 0, 0, 0)"), (start, end)
         if segment is not None:
             assert segment.kind in classes.split()
@@ -148,7 +148,7 @@ def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> Non
     assert all(len(own) == 1 for own in colours.values())
     assert len({colour for own in colours.values() for colour in own}) == len(colours)
     markers = browser.execute_script("return document.querySelectorAll('#text .marker').length")
-    assert markers >= len([t for t in shown.tokens if t.kind == "marker" and t.text and t.start >= 0])
+    assert markers >= len([t for t in view.tokens if t.kind == "marker" and t.text and t.start >= 0])
 
 
 def test_pointing_shows_the_span_the_token_and_the_rule(open_page: Open) -> None:
@@ -176,37 +176,37 @@ def test_the_arrow_keys_go_through_the_text(open_page: Open) -> None:
 
 @pytest.mark.parametrize("name", [name for name in RESPONSES if name != "empty"])
 def test_the_slider_shows_every_moment(open_page: Open, name: str) -> None:
-    shown = made(name, size=7)
-    browser = open_page(shown, at="#at=0")
+    view = made(name, size=7)
+    browser = open_page(view, at="#at=0")
     slider = browser.find_element("id", "at")
-    assert int(slider.get_attribute("max")) == len(shown.moments) - 1
-    for number, moment in enumerate(shown.moments):
+    assert int(slider.get_attribute("max")) == len(view.moments) - 1
+    for number, moment in enumerate(view.moments):
         if number:
             slider.send_keys(Keys.ARROW_RIGHT)
         assert slider.get_attribute("value") == str(number)
-        expected = "".join([shown.raw[start:end] for start, end in moment.held])
+        expected = "".join([view.raw[start:end] for start, end in moment.held])
         assert held(browser) == [expected, expected]
-        assert events(browser) == (shown.events[: moment.events][-200:] or ["none"])
+        assert events(browser) == (view.events[: moment.events][-200:] or ["none"])
         future = browser.execute_script(
             "return [...document.querySelectorAll('#text .future')].map((n) => n.textContent).join('')"
         )
-        assert future == shown.raw[moment.arrived :]
+        assert future == view.raw[moment.arrived :]
         configs = browser.execute_script("return [...document.querySelectorAll('#config b')].map((n) => n.textContent)")
-        assert configs == [shown.configs[config].name for _, config in moment.places]
-    said = f"{len(shown.raw)} of {len(shown.raw)} characters, ended · 0 held back"
+        assert configs == [view.configs[config].name for _, config in moment.places]
+    said = f"{len(view.raw)} of {len(view.raw)} characters, ended · 0 held back"
     assert text_of(browser, "#now") == said
     assert slider.get_attribute("aria-valuetext") == said
 
 
 def test_the_address_sets_the_slider(open_page: Open) -> None:
-    shown = made("hermes-ok-text_around")
-    browser = open_page(shown, at="#at=60")
+    view = made("hermes-ok-text_around")
+    browser = open_page(view, at="#at=60")
     assert text_of(browser, "#now") == "60 of 258 characters · 22 held back"
     browser.execute_script("location.hash = '#at=16'")
     assert text_of(browser, "#now").startswith("16 of 258 ")
     browser.find_element("id", "last").click()
     assert text_of(browser, "#now") == "258 of 258 characters, ended · 0 held back"
-    assert open_page(shown).find_element("id", "at").get_attribute("value") == "259"
+    assert open_page(view).find_element("id", "at").get_attribute("value") == "259"
 
 
 def test_every_control_has_a_name(open_page: Open) -> None:
@@ -219,11 +219,11 @@ def test_every_control_has_a_name(open_page: Open) -> None:
 
 
 def test_a_long_response_is_shown(open_page: Open) -> None:
-    shown = show(LONG, "long", "hermes", size=1)
+    view = show(LONG, "long", "hermes", size=1)
     assert len(LONG) > 19_000
-    written = page(shown)
+    written = page(view)
     assert len(written) < 80 * len(LONG)
-    browser = open_page(shown, at="#at=10000")
+    browser = open_page(view, at="#at=10000")
     assert text_of(browser, "#text") == LONG
     assert text_of(browser, "#now").startswith("10000 of ")
 

@@ -87,22 +87,22 @@ def findings(checkout: Checkout, name: str) -> list[Finding]:
 
 def _nests(automaton: Automaton) -> bool:
     """Whether a rule nests in itself, so that the number of configurations is unbounded."""
-    seen, ways = {automaton.start.stack}, [automaton.start]
-    while ways:
-        config = ways.pop()
+    seen, waiting = {automaton.start.stack}, [automaton.start]
+    while waiting:
+        config = waiting.pop()
         if len(config.stack) > _DEEP:
             return True
         for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
             if step.target.stack not in seen:
                 seen.add(step.target.stack)
-                ways.append(step.target)
+                waiting.append(step.target)
     return False
 
 
 def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFile, tables: Tables) -> list[Finding]:
     """How a usable grammar reads and writes."""
     if _nests(automaton(source.path.stem)):
-        helps = ["what nests in itself is an island, which has its own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
+        helps = ["nested values are embedded values, which have their own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
         return [file.finding("endless-nesting", "a rule nests in itself without end", file.top, helps=helps)]
     found = [*check_example(header, source, file)]
     cases, wrong = check_corpus(checkout, source.path.stem, file)
@@ -114,13 +114,8 @@ def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFil
     return found
 
 
-def check_shared(checkout: Checkout) -> list[Diagnostic]:
-    """The problems of shared files, and files in the wrong place."""
-    return [finding.diagnostic for finding in shared_findings(checkout)]
-
-
 def shared_findings(checkout: Checkout) -> list[Finding]:
-    """What `check_shared` says, with explanations."""
+    """The problems of shared files, and files in the wrong place."""
     paths = sorted((checkout.grammars / "shared").glob("*.lark"))
     known = {*paths, *[checkout.grammar(name) for name in checkout.names()]}
     found: list[Finding] = []

@@ -94,16 +94,18 @@ def read_by(policy: ParserPolicy, one: Read) -> Reply:
 def other_result(one: Read) -> tuple[Segment, Segment] | None:
     """The first segment that is another one where of ways of equal cost the last is taken, with that other one."""
     other = read_by(_LastOfEqual(), one)
-    pairs = zip_longest(_plain(one.reply), _plain(other))
-    return next(((mine, theirs) for mine, theirs in pairs if mine and theirs and _says(mine) != _says(theirs)), None)
+    pairs = zip_longest(_segments(one.reply), _segments(other))
+    return next(
+        ((mine, theirs) for mine, theirs in pairs if mine and theirs and _content(mine) != _content(theirs)), None
+    )
 
 
-def _plain(reply: Reply) -> list[Segment]:
+def _segments(reply: Reply) -> list[Segment]:
     """What a reply holds, without text."""
     return [segment for segment in reply.segments if segment.kind != "text"]
 
 
-def _says(segment: Segment) -> dict[str, Any]:
+def _content(segment: Segment) -> dict[str, Any]:
     """What a segment says; how it was repaired aside."""
     return segment.model_dump(exclude={"repairs", "span", "raw", "arguments_text"})
 
@@ -126,7 +128,7 @@ def check_ambiguity(cases: list[Read]) -> Iterator[Finding]:
                 helps=["nothing is guessed; a schema of the tool, or rules in `broken_start`, may decide"],
             )
         if (ways := other_result(one)) is not None:
-            mine, theirs = (json.dumps(_says(path), ensure_ascii=False) for path in ways)
+            mine, theirs = (json.dumps(_content(path), ensure_ascii=False) for path in ways)
             taken, other = _excerpts(mine, theirs)
             yield one.file.finding(
                 "two-ways",

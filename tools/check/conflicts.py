@@ -118,9 +118,9 @@ class _ConflictReport:
 
     @staticmethod
     def _beside(start: str, number: int) -> str:
-        said = [f"from `{start}`"] if start == BROKEN else []
-        said += [f"{number} conflicts in all"] if number > MOST else []
-        return f" ({', '.join(said)})" if said else ""
+        details = [f"from `{start}`"] if start == BROKEN else []
+        details += [f"{number} conflicts in all"] if number > MOST else []
+        return f" ({', '.join(details)})" if details else ""
 
     def _message(self) -> str:
         one, two = [self._subject(action) for action in self._actions]

@@ -20,7 +20,7 @@ _MOST_ALTERNATIVES, _MOST_SYMBOLS = 3, 7
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a derivation: a rule with what it is made of, or a terminal with its text."""
+    """A node of a derivation: a rule with its parts, or a terminal with its text."""
 
     name: str
     parts: tuple[Node, ...] = ()
@@ -28,7 +28,7 @@ class Node:
     is_repetition: bool = False
 
     def lines(self, indent: str = "  ", within: str = "") -> Iterator[str]:
-        """The derivation as an indented tree. A repetition is one node, however often it goes round."""
+        """The derivation as an indented tree. A repetition is one node."""
         if not (self.is_repetition and self.name == within):
             yield f"{indent}{self.name}" + (f"  {_quoted(self.text)}" if self.text else "")
             indent += "  "
@@ -54,14 +54,14 @@ class SourcePlace:
 
 
 class RuleText:
-    """Speaks of the productions of a parser, whose grammar is `source`. `texts` are the texts of the terminals."""
+    """Describes the productions of a parser for the grammar in `source`. `texts` are the texts of the terminals."""
 
     def __init__(self, source: Source, automaton: LalrAutomaton, texts: Mapping[str, str]) -> None:
         self._source, self._automaton, self._texts = source, automaton, texts
 
     @cached_property
     def _repetitions(self) -> dict[str, list[Production]]:
-        """What is repeated, by the name that Lark gave to the repetition."""
+        """The repeated productions by the name that Lark gave to the repetition."""
         found: dict[str, list[Production]] = {}
         for production in self._automaton.productions:
             if production.is_repetition and production.name not in production.symbols:
@@ -78,7 +78,7 @@ class RuleText:
         return f"{inner}+" if inner.isidentifier() else f"({inner})+"
 
     def item(self, item: Item) -> str:
-        """A production with a dot where the reader stands in it."""
+        """A production with a dot at the current position."""
         production = self._automaton.productions[item.production]
         symbols = [self.symbol(name) for name in production.symbols]
         before, after = symbols[: item.read], symbols[item.read :]
@@ -87,7 +87,7 @@ class RuleText:
         return f"{short(production.owner)}: {' '.join([*before, '.', *after])}"
 
     def owner(self, number: int) -> str:
-        """The rule in which a production was written."""
+        """The rule that contains a production."""
         return short(self._automaton.productions[number].owner)
 
     def next_terminal(self, name: str) -> str:
@@ -95,11 +95,11 @@ class RuleText:
         return "the text ends" if name == END else f"`{short(name)}` comes next"
 
     def text(self, reads: tuple[Read, ...]) -> str:
-        """The text of terminals that were read."""
+        """The text of terminals."""
         return "".join([self._texts.get(read.terminal, "") for read in reads])
 
     def place(self, item: Item) -> SourcePlace | None:
-        """Where an item stands: its next symbol, or all of it where it is at its end."""
+        """The source of an item: its next symbol, or the whole production if it is complete."""
         production = self._automaton.productions[item.production]
         found = self._source.resolve(production.owner)
         if found is None:
@@ -113,7 +113,7 @@ class RuleText:
         return SourcePlace(source, source.find(short(definition.name), *definition.span) or definition.span)
 
     def derivation(self, reads: tuple[Read, ...]) -> list[Node]:
-        """What was built of a text: one tree where it was read to its end, else what stood side by side."""
+        """The derivation of a text: one tree if it is complete, otherwise the trees so far."""
         made: list[Node] = []
         for read in reads:
             for number in read.ended:
@@ -131,10 +131,10 @@ class RuleText:
 def _aligned(
     source: Source, definition: Definition, production: Production, repetitions: set[str]
 ) -> dict[int, tuple[int, int]]:
-    """Where the symbols of a production stand on the right side of a rule, by their number.
+    """The spans of the symbols of a production on the right side of a rule, by their number.
 
-    Lark does not say that. Of all places where the names follow each other, the one counts that leaves out least of
-    what has to stand there, and then the shortest.
+    Lark does not record them. Of all places where the names follow each other, this takes the one that skips the fewest
+    required names, and of these the shortest.
     """
     wanted = [(i, short(name)) for i, name in enumerate(production.symbols) if name not in repetitions]
     words = _rule_text(source, definition)
@@ -161,7 +161,7 @@ def _aligned(
 
 
 class _Word(NamedTuple):
-    """A name on the right side of a rule: which of the alternatives it stands in, and whether it may be left out."""
+    """A name on the right side of a rule: the number of its alternative, and whether it is optional."""
 
     name: str
     span: tuple[int, int]

@@ -105,7 +105,7 @@ def _compared(
     name = header.format
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
-    own, other = _said(named), _said(detected)
+    own, other = _content(named), _content(detected)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s) not in own]
     if _is_within(own, other) and not surplus:
@@ -144,7 +144,7 @@ def _ancestors(header: Header) -> list[str]:
     return found
 
 
-def _said(reply: Reply) -> list[Any]:
+def _content(reply: Reply) -> list[Any]:
     return [_essence(segment) for segment in reply.segments if segment.kind != "text"]
 
 
@@ -202,7 +202,7 @@ def _sharing(
     if home is not None and home[0].path == source.path:
         at = source.find(first, *home[1].span) or home[1].span
     others = list(dict.fromkeys([name for names in shared.values() for name in names]))
-    told = (
+    note = (
         "they are told apart in all `ok` cases" if not misread else f"they are not told apart in {len(misread)} texts"
     )
     return file.finding(
@@ -210,5 +210,5 @@ def _sharing(
         f"{listed(shared)} {'opens' if len(shared) == 1 else 'open'} calls of {listed(others)}, too",
         at,
         "note",
-        notes=[told],
+        notes=[note],
     )

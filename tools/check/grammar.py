@@ -56,7 +56,7 @@ def files(source: Source) -> list[Source]:
 
 def _patterns(checkout: Checkout, source: Source, loaded: Loaded) -> Iterator[Finding]:
     """Markers that cannot be read in a stream."""
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for definition in loaded.terminals:
         name = str(definition.name)
         try:
@@ -66,9 +66,9 @@ def _patterns(checkout: Checkout, source: Source, loaded: Loaded) -> Iterator[Fi
             if home is None or not isinstance(error.__cause__, UnsafePatternError):
                 raise
             defined_in, known = home
-            if (str(defined_in.path), known.name) in told:
+            if (str(defined_in.path), known.name) in reported:
                 continue
-            told.add((str(defined_in.path), known.name))
+            reported.add((str(defined_in.path), known.name))
             span = known.span[1] - len(known.body), known.span[1]
             yield CheckedFile.of_source(checkout, defined_in).finding(
                 "unsafe-pattern",

@@ -129,15 +129,15 @@ def _entry(name: str, meaning: str, source: Source, within: Span) -> Span:
     return match.span() if match else within
 
 
-def _other_name(said: str, source: Source, file: CheckedFile) -> Finding:
+def _other_name(declared: str, source: Source, file: CheckedFile) -> Finding:
     field = source.field("format")
-    place = (source.find(said, field.key_span[1], field.span[1]) if field else None) or file.top
+    place = (source.find(declared, field.key_span[1], field.span[1]) if field else None) or file.top
     name = source.path.stem
     return file.finding(
         "other-name",
-        f"the header's `format` is `{said}`, but the file is `{name}.lark`",
+        f"the header's `format` is `{declared}`, but the file is `{name}.lark`",
         place,
-        helps=[f"write `{name}` here, or call the file `{said}.lark`"],
+        helps=[f"write `{name}` here, or call the file `{declared}.lark`"],
     )
 
 

@@ -93,7 +93,7 @@ def syntax(source: Source, file: CheckedFile) -> list[Finding]:
 def _mistake(error: Any, source: Source, file: CheckedFile) -> Finding:
     start = min(error.pos_in_stream or 0, len(source.text.rstrip()))
     token = getattr(error, "token", None)
-    said = "" if token is None else str(token).strip()
+    token_text = "" if token is None else str(token).strip()
     word = _WORD.match(source.text, source.text.rfind("\n", 0, start) + 1)
     if token is None:
         what, to_do = _CHARACTERS.get(error.char, (f"`{error.char}` means nothing in a grammar", _HELP))
@@ -102,24 +102,24 @@ def _mistake(error: Any, source: Source, file: CheckedFile) -> Finding:
         message = f"`{word[0]}` is neither in small letters nor in capitals"
         return file.finding("mixed-case", message, word.span(), helps=helps)
     else:
-        what, to_do = _misplaced(str(token.type), said, set(error.expected))
-    return file.finding("grammar-syntax", what, (start, start + max(len(said), 1)), helps=[to_do])
+        what, to_do = _misplaced(str(token.type), token_text, set(error.expected))
+    return file.finding("grammar-syntax", what, (start, start + max(len(token_text), 1)), helps=[to_do])
 
 
-def _misplaced(kind: str, said: str, expected: set[str]) -> tuple[str, str]:
+def _misplaced(kind: str, token_text: str, expected: set[str]) -> tuple[str, str]:
     """The message and the help for a misplaced token."""
     closer = next((name for name in _CLOSERS if name in expected), "")
     if closer and kind in ("_NL", "$END"):
         return f"`{_CLOSERS[closer]}` is never closed", "close it on its line, or begin the next line with `|`"
     if kind in _CLOSERS:
-        return f"`{said}` closes what was not opened", f"open it with `{_CLOSERS[kind]}`, or take it out"
+        return f"`{token_text}` closes what was not opened", f"open it with `{_CLOSERS[kind]}`, or take it out"
     if "_COLON" in expected:
         return "a definition has no colon", "a definition is `name: what it is made of`"
     if kind == "OP":
-        return f"`{said}` has nothing to work on", "write it once, behind a name, a string or a group"
-    if not said:
+        return f"`{token_text}` has nothing to work on", "write it once, behind a name, a string or a group"
+    if not token_text:
         return "a line ends too early", _HELP
-    return f"`{said}` has no place here", _HELP
+    return f"`{token_text}` has no place here", _HELP
 
 
 # what is refused behind the notation
@@ -203,7 +203,7 @@ _KNOWN_ERRORS = (
         r"Recursion in terminal '(?P<name>\w+)'",
         "endless-terminal",
         "the terminal `{name}` is made of itself",
-        "what nests is a rule, or an island",
+        "nesting needs a rule, or an embedded value",
     ),
     _KnownError(
         r"Inlined rules \(_rule\) cannot use the \?rule modifier",

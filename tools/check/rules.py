@@ -108,20 +108,20 @@ def _imports(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[
 
 def _undefined(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[Finding]:
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
-    told: set[str] = set()
+    reported: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | told and not _is_parameter(name, definition, file):
-                told.add(name)
+            if name not in known | reported and not _is_parameter(name, definition, file):
+                reported.add(name)
                 helps = [_where_from(checkout, source, name, known)]
                 yield file.finding("undefined", f"`{name}` is not defined", span, helps=helps)
     for override in source.overrides:
-        if override.name not in known | told:
+        if override.name not in known | reported:
             place = source.find(override.name, *override.span) or override.span
             helps = [f"import it together with the rules that use it: `(tool_call, {override.name})`"]
             yield file.finding("undefined", f"`{override.name}` is overridden, but not imported", place, helps=helps)
     for name in source.ignored:
-        if name not in known | told:
+        if name not in known | reported:
             place = source.find(name, source.text.index("%ignore")) or file.top
             helps = [f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"]
             yield file.finding("undefined", f"`{name}` is ignored, but not defined", place, helps=helps)

@@ -17,14 +17,14 @@ from .terminal_examples import sample
 
 def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Iterator[Finding]:
     """A warning for each two terminals of which neither comes first by its priority."""
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for one, other in _neighbours(tables):
         names = frozenset({one.short, other.short})
         text = _both(one, other) or _both(other, one)
         home = source.resolve(one.name)
-        if not text or len(names) == 1 or names in told or home is None:
+        if not text or len(names) == 1 or names in reported or home is None:
             continue
-        told.add(names)
+        reported.add(names)
         defined_in, definition = home
         span = defined_in.find(definition.name, *definition.span) or definition.span
         yield CheckedFile.of_source(checkout, defined_in).finding(
@@ -38,7 +38,7 @@ def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Itera
 
 
 def _neighbours(tables: Tables) -> Iterator[tuple[Terminal, Terminal]]:
-    """Terminals with one priority that are acceptable in one state; free text and islands are read differently."""
+    """Markers and names of equal priority that are acceptable in one state."""
     read_otherwise = FREE_TEXT | EMBEDDED_VALUES
     seen: set[tuple[str, str]] = set()
     for part in (tables, tables.broken):

@@ -34,7 +34,7 @@ Evaluated = list[tuple[DamageCase, Reading, Evaluation]]
 
 
 def timed(chosen: list[DamageCase], schema: bool) -> tuple[Evaluated, float]:
-    """The verdicts on cases, and the seconds that reading took."""
+    """The evaluations of cases, and the seconds that reading took."""
     start = time.perf_counter()
     readings = [read_json(case.text, case.schema if schema else None) for case in chosen]
     taken = time.perf_counter() - start

@@ -8,8 +8,6 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from .documents import Document, document
-
 
 class Token(NamedTuple):
     """A token, or the white space between two. `kind` is open, close, comma, colon, key, text, word or space."""
@@ -74,13 +72,6 @@ def tokens(value: Any, how: Style, depth: int = 0) -> list[Token]:
 def joined(parts: list[Token]) -> str:
     """The text of tokens."""
     return "".join([token.text for token in parts])
-
-
-def document_text(seed: int) -> tuple[Document, str]:
-    """A sound document, and its text."""
-    random = Random(seed)
-    meant = document(random)
-    return meant, joined(tokens(meant.value, style(random)))
 
 
 # --- Damage to the structure: from tokens to tokens, or None if a document does not allow it

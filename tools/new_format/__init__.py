@@ -1,7 +1,7 @@
 """Write a first grammar and corpus for the format of a new model. Run as `python -m tools.new_format NAME`.
 
-What it knows, it takes from raw responses (`--from`), from the vendor's chat template (`--template`), or from a format
-that it is like (`--like`). Without any of them it writes a grammar with blanks.
+The source is raw responses (`--from`), the vendor's chat template (`--template`), or a similar format (`--like`).
+Without any of them, the grammar is a skeleton.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .sandbox import temporary_checkout
 
 
 class WrongUse(Exception):
-    """The command cannot be carried out as it was given."""
+    """The arguments of the command are wrong."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
-    """Write a new format. Returns 0; 1 where nothing could be written of what was given; 2 for wrong use."""
+    """Write a new format. Returns 0, 1 if no grammar can be inferred, or 2 for wrong use."""
     checkout = checkout or Checkout()
     try:
         given = _parser().parse_args(arguments)
@@ -130,7 +130,7 @@ def _failed(message: str, code: int) -> int:
 
 
 def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:
-    """Say what was written, what is not known, and what to do next."""
+    """Print what was written, the open questions, and the next steps."""
     print("\n".join(draft.remarks))
     print(f"\nwritten: {counted(len(written), 'file')}")
     for path in written:

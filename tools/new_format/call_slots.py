@@ -1,4 +1,4 @@
-"""Texts with the places of names, ids and arguments of their calls; the rest is markup."""
+"""Texts with the spans of the names, ids and arguments of their calls; the rest is markup."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _FINE = re.compile(
 
 
 class UnclearError(Exception):
-    """Something that cannot be told from the texts that there are. The message says what."""
+    """The given texts do not show how calls are written. The message says what is missing."""
 
 
 class Slot(NamedTuple):
-    """A place in a text that holds a part of a call."""
+    """A span of a text that holds a part of a call."""
 
     kind: str
     start: int
@@ -44,7 +44,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: the slots before its arguments in order, and its arguments if each stands for itself."""
+    """One call: the slots before its arguments in order, and its arguments if they are written one by one."""
 
     head: tuple[Slot, ...]
     arguments: tuple[tuple[Slot, Slot], ...] = ()
@@ -64,7 +64,7 @@ class Call:
 class Sample:
     """A text with calls that follow each other. `start` and `end` are where markup begins and ends around them.
 
-    `after` is what stands before the markup: "text", "reasoning" or nothing. `thought` is the span of reasoning.
+    `after` is what precedes the markup: "text", "reasoning" or "". `thought` is the span of reasoning.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""A vendor's chat template, rendered as `transformers` does, and the assistant's turns that it writes.
+"""Renders a vendor's chat template as `transformers` does, and extracts the assistant's turns.
 
 The environment is sandboxed: a template cannot reach files, modules or private attributes.
 """
@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ValidationError
 
 from .call_slots import tokens
-from .messages import Message, Tool, Written, schemas
+from .messages import Message, RenderedMessage, Tool, schemas
 
 #: What templates get for the tokens that a tokenizer's configuration would name.
 TOKENS = {"bos_token": "<|begin_of_turn|>", "eos_token": "<|end_of_turn|>", "unk_token": "", "pad_token": ""}
@@ -93,10 +93,10 @@ class ChatTemplate:
         except Exception as error:  # a template is a foreign program, and may fail in any way
             raise TemplateError(str(error) or type(error).__name__) from error
 
-    def writer(self, *, arguments: Callable[[dict[str, Any]], Any]) -> Callable[[Message], Written]:
-        """Writes an assistant's turn; `arguments` makes of a call's arguments what the template takes.
+    def writer(self, *, arguments: Callable[[dict[str, Any]], Any]) -> Callable[[Message], RenderedMessage]:
+        """A function that renders an assistant's turn; `arguments` converts a call's arguments for the template.
 
-        The writer raises TemplateError where the template refuses the message.
+        It raises TemplateError if the template refuses the message.
         """
         return _Turns(self, arguments).write
 
@@ -115,7 +115,7 @@ class _Token(BaseModel):
 
 
 class _Configuration(BaseModel):
-    """What is used of a tokenizer's configuration."""
+    """The fields that are read from a tokenizer's configuration."""
 
     chat_template: str | list[_Named]
     bos_token: str | _Token | None = None
@@ -140,14 +140,14 @@ def _configured(text: str) -> tuple[str, dict[str, str]]:
 
 
 class _Turns:
-    """The assistant's part of what a template writes."""
+    """Extracts the assistant's turn from the output of a template."""
 
     def __init__(self, template: ChatTemplate, arguments: Callable[[dict[str, Any]], Any]) -> None:
         self._template = template
         self._arguments = arguments
 
-    def write(self, message: Message) -> Written:
-        """The text of a turn, and what the prompt had opened of it."""
+    def write(self, message: Message) -> RenderedMessage:
+        """Render a turn."""
         given: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
         base = self._template.render([_QUESTION], **given)
         prompt = self._template.render([_QUESTION], add_generation_prompt=True, **given)
@@ -157,10 +157,10 @@ class _Turns:
         part, opened = whole[start:], prompt[start:] if prompt.startswith(whole[:start]) else ""
         header = self._header(opened, [part, plain[start:]])
         prefix = opened[len(header) :] if part.startswith(opened) else ""
-        return Written(part[len(header) + len(prefix) :], prefix)
+        return RenderedMessage(part[len(header) + len(prefix) :], prefix)
 
     def _header(self, opened: str, parts: list[str]) -> str:
-        """What of the end of the prompt is part of every turn: all of it that is no reasoning yet."""
+        """The end of the prompt that begins every turn, up to reasoning."""
         header = ""
         for token in tokens(opened):
             space = token[: len(token) - len(token.lstrip())]
@@ -184,7 +184,7 @@ class _Turns:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with in common, up to the last whole token."""
+    """The length of the common prefix of two texts in whole tokens."""
     length = 0
     for token in tokens(one):
         if not other.startswith(token, length):
@@ -197,6 +197,6 @@ def _thinks(token: str) -> bool:
     return "think" in token.lower() or "reason" in token.lower()
 
 
-def writers(template: ChatTemplate) -> list[Callable[[Message], Written]]:
+def writers(template: ChatTemplate) -> list[Callable[[Message], RenderedMessage]]:
     """A template's writers: with arguments as an object, and with arguments as the text of one."""
     return [template.writer(arguments=dict), template.writer(arguments=_to_json)]

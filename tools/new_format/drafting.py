@@ -16,7 +16,7 @@ from .call_slots import CALL, OBJECT, PYTHON, UnclearError
 from .chat_template import ChatTemplate, TemplateError, writers
 from .draft import Draft, add_responses, add_truncated_case
 from .grammar_writer import HeaderFields, grammar
-from .messages import MESSAGES, Message, Written, schemas
+from .messages import MESSAGES, Message, RenderedMessage, schemas
 from .notation import Notation
 from .sandbox import complaints, grammar_in_use, has_calls, temporary_checkout
 from .similarity import FormatMatch, matching_formats, notations
@@ -24,7 +24,7 @@ from .template_analysis import TemplateAnalysis, Turn, analyse, differences, rew
 
 
 class AlreadyReadError(Exception):
-    """A format reads all of it already. `lines` say so."""
+    """A format reads all of it already. `lines` are the message."""
 
     def __init__(self, formats: list[str], what: str) -> None:
         first, *others = formats
@@ -41,14 +41,14 @@ class AlreadyReadError(Exception):
 def by_responses(
     checkout: Checkout, name: str, texts: dict[str, str], source: str, like: str | None, *, force: bool
 ) -> Draft:
-    """A draft after responses, by name. Raises AlreadyReadError, and UnclearError if no format is like them."""
-    said: list[str] = []
+    """Draft a format from responses by name. Raises AlreadyReadError, and UnclearError if no format resembles them."""
+    notes: list[str] = []
     if like is None:
         reading = _reading(checkout, list(texts.values()))
         all_of_them = f"all {counted(len(texts), 'response')}" if len(texts) > 1 else "the response"
         if reading and not force:
             raise AlreadyReadError(reading, all_of_them)
-        said = [f"`{reading[0]}` reads {all_of_them} already"] if reading else []
+        notes = [f"`{reading[0]}` reads {all_of_them} already"] if reading else []
     known = notations(checkout, [like] if like else checkout.names())
     if like and like not in known:
         raise UnclearError(
@@ -64,7 +64,7 @@ def by_responses(
         )
     with temporary_checkout(checkout) as sandbox:
         best, text = _best(sandbox, name, found, texts, source)
-        draft = Draft(name, text, remarks=[*said, *_resemblance(best, known[best.format])])
+        draft = Draft(name, text, remarks=[*notes, *_resemblance(best, known[best.format])])
         read = Draft(name, text)
         add_responses(read, texts, source.rpartition(", ")[2], sandbox)
         draft.cases, draft.origins = read.cases, read.origins
@@ -75,7 +75,7 @@ def by_responses(
 
 
 def _reading(checkout: Checkout, texts: list[str]) -> list[str]:
-    """The formats that read all texts without a complaint, those that find most first."""
+    """The formats that read all texts without a complaint, those with most calls first."""
     good: list[tuple[int, str]] = []
     with checkout.in_use():
         for name in checkout.names():
@@ -88,7 +88,7 @@ def _reading(checkout: Checkout, texts: list[str]) -> list[str]:
 def _best(
     sandbox: Checkout, name: str, found: list[FormatMatch], texts: dict[str, str], source: str
 ) -> tuple[FormatMatch, str]:
-    """The likeness whose grammar reads most responses without a complaint; of those, the one with fewest changes."""
+    """The match whose grammar reads most responses without a complaint; of equal ones, that with fewest changes."""
     example = min(texts.values(), key=len)
     ranked: list[tuple[int, int, FormatMatch, str]] = []
     why = ""
@@ -116,7 +116,7 @@ def _best(
 
 
 def _resemblance(like: FormatMatch, known: Notation) -> list[str]:
-    """Which format was taken, and what stands in the place of its markup."""
+    """Remarks on the matching format and the markup that replaces its own."""
     old, new = known.markers, like.notation.markers
     if not like.changes:
         return [f"calls are written as in `{like.format}`"]
@@ -128,7 +128,7 @@ def _resemblance(like: FormatMatch, known: Notation) -> list[str]:
 
 
 def _open_questions(found: Notation) -> list[str]:
-    """What the texts did not show."""
+    """Remarks on what the texts do not show."""
     remarks: list[str] = []
     if not found.separated:
         remarks.append("no response has two calls in a row: what stands between them is not known")
@@ -140,7 +140,7 @@ def _open_questions(found: Notation) -> list[str]:
 
 
 def title(found: Notation) -> str:
-    """A few words for a notation."""
+    """A short title for a notation."""
     outer = re.findall(r"\w+", found.section[0] or found.head[0][0])
     where = f" in {'_'.join(outer[:3])}" if outer else ""
     kinds = {CALL: "JSON", OBJECT: "Name and JSON", PYTHON: "Python calls"}
@@ -167,16 +167,16 @@ def by_template(checkout: Checkout, name: str, template: ChatTemplate, source: s
 
 
 def _turns(template: ChatTemplate) -> tuple[dict[str, Turn], list[str]]:
-    """The messages as the template writes them, with arguments in the form that it takes; and what it refuses."""
+    """The messages as the template renders them, with arguments in the form that it expects; and its refusals."""
     tries = [_written(write) for write in writers(template)]
-    turns, refused = max(tries, key=lambda entry: _understood(entry[0]))
+    turns, refused = max(tries, key=lambda entry: _count_understood(entry[0]))
     if not turns:
         raise UnclearError(next(iter(refused.values())))
     return turns, [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
 
 
-def _written(write: Callable[[Message], Written]) -> tuple[dict[str, Turn], dict[str, str]]:
-    """The messages that a template writes, and why it refuses the others."""
+def _written(write: Callable[[Message], RenderedMessage]) -> tuple[dict[str, Turn], dict[str, str]]:
+    """The messages that a template renders, and why it refuses the others."""
     turns: dict[str, Turn] = {}
     refused: dict[str, str] = {}
     for name, message in MESSAGES.items():
@@ -187,8 +187,8 @@ def _written(write: Callable[[Message], Written]) -> tuple[dict[str, Turn], dict
     return turns, refused
 
 
-def _understood(turns: dict[str, Turn]) -> int:
-    """Of how many turns it can be told how they are written."""
+def _count_understood(turns: dict[str, Turn]) -> int:
+    """The number of turns whose notation can be inferred."""
     try:
         return len(analyse(turns).turns)
     except UnclearError:
@@ -196,7 +196,7 @@ def _understood(turns: dict[str, Turn]) -> int:
 
 
 def _formats_that_read(sandbox: Checkout, turns: dict[str, Turn]) -> list[str]:
-    """The formats that read all turns as they were meant, those that write them best first."""
+    """The formats that read all turns correctly, those that render most of them exactly first."""
     bare = {name: turn for name, turn in trimmed(turns)[0].items() if turn.message.calls or turn.message.text}
     if not any(turn.message.calls for turn in bare.values()):
         return []
@@ -214,7 +214,7 @@ def _grammar(name: str, findings: TemplateAnalysis, source: str) -> str:
 
 
 def _add_cases(draft: Draft, findings: TemplateAnalysis, source: str) -> None:
-    """Add the turns that are read as they were meant as cases, and say how the others are read."""
+    """Add the turns that are read correctly as cases, and remarks on the others."""
     well = 0
     spaced: list[str] = []
     other: list[str] = []
@@ -238,10 +238,10 @@ def _add_cases(draft: Draft, findings: TemplateAnalysis, source: str) -> None:
         )
     total = len(findings.turns)
     exact = total - len(spaced) - len(other)
-    said = [f"{well} of {counted(total, 'message')} read as meant; {exact} written back to the byte"]
-    said += [f"written back with other white space: {', '.join(spaced)}"] if spaced else []
-    said += [f"written back otherwise, or not at all: {', '.join(other)}"] if other else []
-    draft.remarks = [*said, *draft.remarks]
+    notes = [f"{well} of {counted(total, 'message')} read as meant; {exact} written back to the byte"]
+    notes += [f"written back with other white space: {', '.join(spaced)}"] if spaced else []
+    notes += [f"written back otherwise, or not at all: {', '.join(other)}"] if other else []
+    draft.remarks = [*notes, *draft.remarks]
 
 
 # from another format, or from nothing
@@ -260,7 +260,7 @@ def copy(checkout: Checkout, name: str, like: str) -> Draft:
 
 
 def _renamed(text: str, name: str) -> str:
-    """The text of a grammar with another name in its header, and with blanks for what is true of the first one only."""
+    """The text of a grammar with another name in its header, without the fields that hold only for the original."""
     text = re.sub(r"^// format:.*$", f"// format:  {name}", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^// aliases:.*\n(?://   .*\n)*", "", text, count=1, flags=re.MULTILINE)
     return re.sub(r"^// (title|models|source):.*\n(?://   .*\n)*", r"// \1:\n", text, flags=re.MULTILINE)
@@ -296,7 +296,7 @@ _CALL_CLOSE: "\\n</{name}>" | "</{name}>"
 
 
 def blank(checkout: Checkout, name: str) -> Draft:
-    """A grammar that can be used, whose markup is made up, with a case that the author replaces."""
+    """A usable grammar with placeholder markup, and a case for the author to replace."""
     draft = Draft(
         name, _BLANK.format(name=name), remarks=["the markup is made up: replace it by what the model writes"]
     )

@@ -1,9 +1,8 @@
-"""Messages that differ in one thing each, and the places of their calls in a text."""
+"""Sample messages, and the positions of their calls in rendered text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,22 +39,19 @@ class Tool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a model says in one turn: its reasoning, its text, its calls, in this order."""
+    """A turn of a model: its reasoning, its text, its calls, in this order."""
 
     text: str = ""
     reasoning: str = ""
     calls: tuple[Tool, ...] = field(default=())
 
 
-class Written(NamedTuple):
-    """A message as it was written; `prefix` is what the prompt had already opened, and so is not in the text."""
+class RenderedMessage(NamedTuple):
+    """A message as a template renders it; `prefix` is its beginning that the prompt already contains."""
 
     text: str
     prefix: str = ""
 
-
-#: Writes a message, or gives None if it cannot be written.
-Writer = Callable[[Message], Written | None]
 
 WEATHER = Tool("get_weather", {"city": "Paris"})
 HOTELS = Tool("find_hotels", {"area": "Montmartre"}, "call00002")
@@ -81,12 +77,12 @@ MESSAGES: dict[str, Message] = {
 
 def segments(message: Message, *, ids: bool = True) -> list[Any]:
     """A message as what `render` takes, with the ids of its calls or without them."""
-    said: list[Any] = []
+    found: list[Any] = []
     if message.reasoning:
-        said.append(Reasoning(text=message.reasoning, span=(0, 0)))
+        found.append(Reasoning(text=message.reasoning, span=(0, 0)))
     if message.text:
-        said.append(Text(text=message.text, span=(0, 0)))
-    return said + [
+        found.append(Text(text=message.text, span=(0, 0)))
+    return found + [
         {"name": call.name, "arguments": call.arguments, "id": call.id if ids else None} for call in message.calls
     ]
 
@@ -111,14 +107,14 @@ def schemas(message: Message) -> list[dict[str, Any]]:
     ]
 
 
-def left_out(written: Written, message: Message) -> list[str]:
-    """What of a message is not in what was written of it: its text, its reasoning."""
+def left_out(written: RenderedMessage, message: Message) -> list[str]:
+    """The parts of a message that its rendered text lacks: "text", "reasoning"."""
     text = written.prefix + written.text
     parts = {"text": message.text, "reasoning": message.reasoning}
-    return [part for part, said in parts.items() if said not in text]
+    return [part for part, value in parts.items() if value not in text]
 
 
-def found(written: Written, message: Message) -> Sample:
+def found(written: RenderedMessage, message: Message) -> Sample:
     """Locate the calls of a message in its text. Raises UnclearError if a call is not found."""
     text, start, after = written.prefix + written.text, 0, ""
     thought: tuple[int, int] | None = None
@@ -142,7 +138,7 @@ def found(written: Written, message: Message) -> Sample:
 
 
 def _call(text: str, start: int, tool: Tool) -> Call:
-    """A call, looked for from a place on. Raises UnclearError."""
+    """The call of a tool at or after `start`. Raises UnclearError if there is none."""
     at = text.find("{", start)
     while at >= 0:
         value = json_value(text, at)
@@ -175,7 +171,7 @@ def _call(text: str, start: int, tool: Tool) -> Call:
 
 
 def _pairs(text: str, start: int, arguments: dict[str, Any]) -> tuple[tuple[Slot, Slot], ...]:
-    """Arguments that stand one by one; none if they stand otherwise, as in one JSON object."""
+    """Arguments that are written one by one; none if they are written otherwise, as in one JSON object."""
     pairs: list[tuple[Slot, Slot]] = []
     brace = text.find("{", start)
     whole = json_value(text, brace) if brace >= 0 else None

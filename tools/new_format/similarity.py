@@ -36,7 +36,7 @@ from .call_slots import (
     slots_of_object,
     tokens,
 )
-from .messages import MESSAGES, Written, found, segments
+from .messages import MESSAGES, RenderedMessage, found, segments
 from .notation import Notation, notation
 
 #: A tag, a part of one before or behind a name in it, or a token.
@@ -68,7 +68,7 @@ END_OF_TURN = (
 _CLOSERS = re.compile(rf"(?:\s*(?!(?:{END_OF_TURN})\s*\Z)(?:{TAG}|[\])}}]|```))*")
 
 
-#: What was told of a format, by its name and the checksums of the files that its grammar is made from.
+#: The notation of a format, by its name and the checksums of the files that its grammar is made from.
 _NOTATIONS: dict[tuple[str, tuple[tuple[str, int], ...]], Notation | None] = {}
 
 
@@ -77,18 +77,18 @@ def rendered_notation(format: str) -> Notation | None:
     samples: list[Sample] = []
     for message in MESSAGES.values():
         try:
-            samples.append(found(Written(render(segments(message), format)), message))
+            samples.append(found(RenderedMessage(render(segments(message), format)), message))
         except (RenderError, UnclearError):
             continue
     try:
-        told = notation(samples)
+        inferred = notation(samples)
     except UnclearError:
         return None
-    return told if (told.section[0] + told.head[0][0]).strip() else None
+    return inferred if (inferred.section[0] + inferred.head[0][0]).strip() else None
 
 
 def notations(checkout: Checkout, formats: Iterable[str]) -> dict[str, Notation]:
-    """How formats write calls, for those of which it can be told; what most models write comes first.
+    """The notations of formats, as far as they can be inferred; the most common ones come first.
 
     Formats of GUI actions are none of them: samples do not tell what their words mean.
     """
@@ -119,9 +119,9 @@ class FormatMatch:
 
 
 def matching_formats(texts: Sequence[str], known: dict[str, Notation]) -> list[FormatMatch]:
-    """What responses are as each of the formats would write them, where they can be; the nearest first.
+    """The formats in whose notation the responses can be read, the nearest first.
 
-    Of those that are as near, the first of `known` comes first.
+    Equally near formats are in the order of `known`.
     """
     made: list[FormatMatch] = []
     for name, one in known.items():
@@ -141,18 +141,18 @@ def _with_id(known: Notation) -> list[Notation]:
 
 
 def match_format(texts: Sequence[str], format: str, known: Notation) -> FormatMatch:
-    """Read the calls of responses as a known notation writes them, whatever the markup is. Raises UnclearError."""
+    """Infer the notation of responses whose calls are built like a known one with other markup. Raises UnclearError."""
     samples = [sample for text in texts for sample in locate_calls(text, known)]
     if known.arguments and not any(call.arguments for sample in samples for call in sample.calls):
         raise UnclearError("no call has arguments that stand one by one")
-    told = notation(samples, known)
-    old, new = known.markers, told.markers
+    inferred = notation(samples, known)
+    old, new = known.markers, inferred.markers
     changes = sum(old.get(place, "").strip() != new.get(place, "").strip() for place in {*old, *new})
-    return FormatMatch(format, told, sum(len(sample.calls) for sample in samples), changes)
+    return FormatMatch(format, inferred, sum(len(sample.calls) for sample in samples), changes)
 
 
 def locate_calls(text: str, known: Notation) -> list[Sample]:
-    """The calls of a response that are built as those of a known notation, in groups that stand together."""
+    """The calls of a response that are built like those of a known notation, in adjacent groups."""
     thought = _THOUGHT.search(text)
     closed = thought or _CLOSED.match(text)
     start = closed.end() if closed else 0
@@ -176,7 +176,7 @@ def locate_calls(text: str, known: Notation) -> list[Sample]:
 
 
 def _run_before(text: str, start: int, end: int, words: list[str]) -> int:
-    """Where the markup begins that ends at a place; it does not begin before `start`."""
+    """The start of the markup that ends at `end`, at least `start`."""
     literal = "|".join(re.escape(word) for word in words if word)
     pattern = re.compile(rf"(?:{TAG}|[\[,;({{]|{_WORD}{'|' + literal if literal else ''})\s*\Z")
     at = end
@@ -190,7 +190,7 @@ def _run_before(text: str, start: int, end: int, words: list[str]) -> int:
 
 
 def _run_behind(text: str, call: Call, known: Notation) -> int:
-    """Where the markup behind a call ends."""
+    """The end of the markup after a call."""
     inner = _gap(known.lead).match(text, call.end) if known.arguments and not call.arguments else None
     start = inner.end() if inner else call.end
     match = _CLOSERS.match(text, start)
@@ -211,7 +211,7 @@ def _objects(text: str, start: int) -> Iterator[Call]:
 
 
 def _named(text: str, start: int, known: Notation) -> Iterator[Call]:
-    """The calls whose name stands for itself."""
+    """The calls whose name is not part of a JSON object."""
     first = known.head[0][0]
     opens = rf"(?:{TAG}|(?<![\w])\[|(?<=\)),)\s*" if not any(map(is_tag, tokens(first))) else rf"{TAG}\s*"
     words = "".join(rf"(?:{re.escape(token.strip())})?" for token in tokens(first) if not is_tag(token))
@@ -225,7 +225,7 @@ def _named(text: str, start: int, known: Notation) -> Iterator[Call]:
 
 
 def _call(text: str, start: int, known: Notation) -> Call | None:
-    """The call whose first slot begins at a place."""
+    """The call whose first slot begins at `start`."""
     head: list[Slot] = []
     at = start
     for number, (markup, kind) in enumerate(known.head):
@@ -251,40 +251,40 @@ def _call(text: str, start: int, known: Notation) -> Call | None:
 
 
 def _with_arguments(text: str, head: tuple[Slot, ...], known: Notation) -> Call | None:
-    """The call with the arguments that stand behind its head; None if what stands there is something else."""
-    written = known.arguments
-    if written is None:
+    """The call with the arguments after its head; None if there is something else."""
+    arguments = known.arguments
+    if arguments is None:
         return None
     pairs: list[tuple[Slot, Slot]] = []
     lead = _gap(known.lead).match(text, head[-1].end)
     at = head[-1].end
     while True:
-        before = _tags(written.separator) if pairs else rf"{_tags(known.lead)}(?:<[^<>\n\"'=]{{1,80}}>)?"
-        opened = re.compile(before + _tags(written.open)).match(text, at)
+        before = _tags(arguments.separator) if pairs else rf"{_tags(known.lead)}(?:<[^<>\n\"'=]{{1,80}}>)?"
+        opened = re.compile(before + _tags(arguments.open)).match(text, at)
         key = re.compile(_NAMES[KEY]).match(text, opened.end()) if opened and "</" not in opened[0] else None
-        middle = _gap(written.middle, bare=written.kind == VALUE).match(text, key.end()) if key else None
+        middle = _gap(arguments.middle, bare=arguments.kind == VALUE).match(text, key.end()) if key else None
         slot = _value(text, middle.end(), known) if middle else None
         if key is None or slot is None:
             break
         pairs.append((Slot(KEY, *key.span()), slot))
-        close = _gap(written.close).match(text, slot.end)
+        close = _gap(arguments.close).match(text, slot.end)
         at = close.end() if close else slot.end
     closed = pairs or (lead and _gap(known.close).match(text, lead.end()))
     return Call(head, tuple(pairs)) if closed else None
 
 
 def _value(text: str, start: int, known: Notation) -> Slot | None:
-    """The value of an argument that begins at a place."""
-    written = known.arguments
-    if written is None:
+    """The value of an argument that begins at `start`."""
+    arguments = known.arguments
+    if arguments is None:
         return None
-    if written.kind in (JSON, PYTHON):
-        value = (json_value if written.kind == JSON else python_value)(text, start)
+    if arguments.kind in (JSON, PYTHON):
+        value = (json_value if arguments.kind == JSON else python_value)(text, start)
         if value is None:
             return None
-        spelled = QUOTED_JSON if written.kind == JSON else QUOTED_PYTHON
-        return Slot(spelled if isinstance(value[0], str) else written.kind, start, value[1])
-    close = re.compile(rf"\s*(?:</[^<>\n]{{1,80}}>|{_tags(written.close)})(?=\s*(?:{TAG}|\Z))").search(text, start)
+        spelled = QUOTED_JSON if arguments.kind == JSON else QUOTED_PYTHON
+        return Slot(spelled if isinstance(value[0], str) else arguments.kind, start, value[1])
+    close = re.compile(rf"\s*(?:</[^<>\n]{{1,80}}>|{_tags(arguments.close)})(?=\s*(?:{TAG}|\Z))").search(text, start)
     if close is None:
         return None
     end = close.end() - len(close[0].lstrip())
@@ -296,9 +296,9 @@ def _value(text: str, start: int, known: Notation) -> Slot | None:
 
 
 def _gap(markup: str, *, loose: bool = False, bare: bool = False) -> re.Pattern[str]:
-    """What may stand for markup: any tags for its tags, as many, and its other tokens. Loose markup may be any tags.
+    """A pattern for markup with any tags in place of its tags. Loose markup may be any tags.
 
-    White space behind it is passed over, unless bare text follows, to which it may belong.
+    It includes the white space after it, unless bare text follows, to which that may belong.
     """
     if loose and any(map(is_tag, tokens(markup))):
         return re.compile(rf"\s*(?:{TAG}\s*){{0,3}}")

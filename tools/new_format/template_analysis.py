@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 from outspoken import RenderError, parse, render
 
 from .call_slots import Sample, UnclearError
-from .messages import Message, Written, found, left_out, schemas, segments
+from .messages import Message, RenderedMessage, found, left_out, schemas, segments
 from .notation import Notation, notation
 
 
 class Turn(NamedTuple):
-    """A message, and how it was written."""
+    """A message and its rendered text."""
 
     message: Message
-    written: Written
+    written: RenderedMessage
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateAnalysis:
-    """The notation of messages; each turn without the token that ends it; what was noticed, for a person."""
+    """The notation of messages, each turn without its end token, and remarks for the author."""
 
     notation: Notation
     turns: dict[str, Turn]
@@ -30,8 +30,8 @@ class TemplateAnalysis:
 
 
 def trimmed(turns: Mapping[str, Turn]) -> tuple[dict[str, Turn], list[str]]:
-    """The turns without the end that all texts have, and without what is not written; and what that is."""
-    _, behind = _frame(turns)
+    """The turns without their common end, and without parts that are not rendered; and remarks on these parts."""
+    _, behind = _common_affixes(turns)
     made: dict[str, Turn] = {}
     remarks: list[str] = []
     for name, (message, written) in turns.items():
@@ -47,7 +47,7 @@ def trimmed(turns: Mapping[str, Turn]) -> tuple[dict[str, Turn], list[str]]:
 
 def analyse(turns: Mapping[str, Turn]) -> TemplateAnalysis:
     """Infer how messages are written. Raises UnclearError if that is impossible."""
-    before, _ = _frame(turns)
+    before, _ = _common_affixes(turns)
     bare, remarks = trimmed(turns)
     samples: dict[str, Sample] = {}
     lost: dict[str, str] = {}
@@ -63,47 +63,49 @@ def analyse(turns: Mapping[str, Turn]) -> TemplateAnalysis:
         raise UnclearError(f"no call can be found: {next(iter(lost.values()), 'none is written')}")
     if not any(call.arguments for name in samples for call in bare[name].message.calls):
         raise UnclearError(next(iter(lost.values()), "no call has arguments"))
-    told = _known_notations(samples, bare, remarks)
+    inferred = _known_notations(samples, bare, remarks)
     if before.strip():
         remarks.append(f"every turn begins with {before!r}")
-    if told.ending.strip():
-        remarks.append(f"a turn that ends with a call ends with {told.ending!r}, which is left out")
+    if inferred.ending.strip():
+        remarks.append(f"a turn that ends with a call ends with {inferred.ending!r}, which is left out")
     remarks += [f"`{name}`: {why}" for name, why in lost.items()]
-    ended = {name: Turn(t.message, _without(t.written, told.ending)) for name, t in bare.items() if name not in lost}
-    return TemplateAnalysis(told, ended, remarks)
+    ended = {
+        name: Turn(t.message, _without(t.written, inferred.ending)) for name, t in bare.items() if name not in lost
+    }
+    return TemplateAnalysis(inferred, ended, remarks)
 
 
 def _known_notations(samples: dict[str, Sample], turns: Mapping[str, Turn], remarks: list[str]) -> Notation:
-    """The notation of samples; where they contradict each other, of those without quotes and line breaks in values."""
+    """The notation of samples; if they contradict each other, of those without quotes and line breaks in values."""
     try:
         return notation(list(samples.values()))
     except UnclearError as error:
-        plain = [sample for name, sample in samples.items() if not _is_hard(turns[name].message)]
+        plain = [sample for name, sample in samples.items() if not _has_line_breaks(turns[name].message)]
         if len(plain) == len(samples):
             raise
-        told = notation(plain)
+        inferred = notation(plain)
         remarks.append(f"a text with quotes and line breaks is written otherwise than other values: {error}")
-        return told
+        return inferred
 
 
-def _is_hard(message: Message) -> bool:
+def _has_line_breaks(message: Message) -> bool:
     return any("\n" in str(value) for call in message.calls for value in call.arguments.values())
 
 
-def _frame(turns: Mapping[str, Turn]) -> tuple[str, str]:
-    """What stands before and behind every text: an empty thought, the token that ends a turn."""
+def _common_affixes(turns: Mapping[str, Turn]) -> tuple[str, str]:
+    """The markup before and after every text, such as empty reasoning or an end-of-turn token."""
     for message, written in turns.values():
         if message.text and message == Message(message.text):
-            before, said, behind = (written.prefix + written.text).partition(message.text)
-            return (before, behind) if said else ("", "")
+            before, text, behind = (written.prefix + written.text).partition(message.text)
+            return (before, behind) if text else ("", "")
     return "", ""
 
 
-def _without(written: Written, ending: str) -> Written:
-    """A text without the end of a turn, or without that end's white space where only this is missing."""
+def _without(written: RenderedMessage, ending: str) -> RenderedMessage:
+    """A message without the end of the turn; that may lack its trailing white space."""
     ended = ending if written.text.endswith(ending) else ending.rstrip()
     if ended and written.text.endswith(ended):
-        return Written(written.text[: len(written.text) - len(ended)], written.prefix)
+        return RenderedMessage(written.text[: len(written.text) - len(ended)], written.prefix)
     return written
 
 

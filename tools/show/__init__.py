@@ -22,7 +22,7 @@ from outspoken.results.snippet import visible
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import KINDS, Case, load
 
-from .model import Shown, show
+from .model import ResponseView, show
 from .page import MOST, page
 from .terminal import draw
 
@@ -43,15 +43,15 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         use_utf8()
         given = _parser().parse_args(arguments)
         with checkout.in_use():
-            shown = _shown(given, checkout)
+            view = _view(given, checkout)
         if given.html:
-            _write(Path(given.html), shown)
+            _write(Path(given.html), view)
         else:
-            draw(shown, sys.stdout, stream=given.stream is not None, trace=given.trace)
+            draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace)
     except (UsageError, OutspokenError) as error:
         print(f"show: error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
-    return int(bool(shown.difference))
+    return int(bool(view.difference))
 
 
 def _parser() -> Parser:
@@ -72,7 +72,7 @@ def _size(text: str) -> int:
     return int(text)
 
 
-def _shown(given: argparse.Namespace, checkout: Checkout) -> Shown:
+def _view(given: argparse.Namespace, checkout: Checkout) -> ResponseView:
     name = given.name if given.name == "auto" else registry.resolve(given.name)
     response = _response(given.file, name, checkout)
     tools = read_tools(given.tools) if given.tools else response.tools
@@ -133,9 +133,9 @@ def _hint(name: str, checkout: Checkout) -> str:
     return f"the cases lie in {where}"
 
 
-def _write(path: Path, shown: Shown) -> None:
+def _write(path: Path, view: ResponseView) -> None:
     try:
-        path.write_text(page(shown), "utf-8", newline="\n")
+        path.write_text(page(view), "utf-8", newline="\n")
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
     print(f"written: {visible(str(path))}")

@@ -17,7 +17,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Expected:
-    """A terminal that is acceptable, by its name, and how it is spelled: "" for free text and islands."""
+    """A terminal that is acceptable, by its name, and how it is spelled: "" for free text and embedded values."""
 
     name: str
     spelled: str
@@ -27,10 +27,10 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class ShownConfig:
+class ConfigView:
     """A configuration: its number, the vocabulary rules that are open, what it accepts, the parser's stack of states.
 
-    `free` is the free text that may stand here, "" where none may; the markers are then those that may end it.
+    `free` is the acceptable free text, if any; the markers are then those that can end it.
     """
 
     number: int
@@ -54,17 +54,17 @@ class ShownConfig:
 
 
 class Configs:
-    """Numbers configurations as they are met."""
+    """Numbers configurations in the order in which they occur."""
 
     def __init__(self) -> None:
         self._numbers: dict[Config, int] = {}
-        self.shown: list[ShownConfig] = []
+        self.views: list[ConfigView] = []
 
     def number(self, config: Config) -> int:
         """The number of a configuration."""
         if config not in self._numbers:
-            self._numbers[config] = len(self.shown)
-            self.shown.append(described(config, len(self.shown)))
+            self._numbers[config] = len(self.views)
+            self.views.append(described(config, len(self.views)))
         return self._numbers[config]
 
     def kind(self, step: Step) -> str:
@@ -75,17 +75,17 @@ class Configs:
         return "free" if short in FREE_TEXT else "value" if short in EMBEDDED_VALUES | TOKENS else "marker"
 
 
-def described(config: Config, number: int = 0) -> ShownConfig:
+def described(config: Config, number: int = 0) -> ConfigView:
     """What a configuration accepts."""
     nodes = config.automaton.tables.nodes
     inside = " > ".join([" or ".join(nodes[state].split()) for state in config.stack if nodes[state]])
     free = config.free.terminal.short if config.free else ""
     expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in _acceptable(config)]))
-    return ShownConfig(number, inside, free, expected, config.end_operations() is not None, config.stack)
+    return ConfigView(number, inside, free, expected, config.end_operations() is not None, config.stack)
 
 
 def _acceptable(config: Config) -> Iterator[Transition]:
-    """What may stand in a configuration: markers and islands, and those that may end its free text."""
+    """What may stand in a configuration: markers and embedded values, and those that may end its free text."""
     yield from config.embedded
     yield from [step for step in config.markers if not step.inserted]
     if config.free is not None:

@@ -14,7 +14,7 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.snippet import visible
 
-from .configurations import Configs, Expected, ShownConfig
+from .configurations import Configs, ConfigView, Expected
 from .session import TracedSession
 from .syntax_errors import refusals
 from .trace import Span, Step
@@ -34,11 +34,11 @@ _TURNS = {
 
 
 @dataclass(frozen=True)
-class ShownStep:
-    """One thing that was done, in the order in which it was done.
+class StepView:
+    """One step of the trace.
 
-    `number` is the place in the list of tokens, -1 for what is none. `kind` is "marker", "free" or "value" for a token,
-    "none" for text that is part of no token, and else what happened (see `show_trace.Kind`). `config` and `target` are
+    `number` is the index in the list of tokens, -1 for other steps. `kind` is "marker", "free" or "value" for a token,
+    "none" for text that is part of no token, and otherwise a `trace.Kind`. `config` and `target` are
     numbers of configurations, `target` None if reading stayed where it was. `written` is how a marker is written.
     """
 
@@ -63,7 +63,7 @@ class ShownStep:
 
 
 @dataclass(frozen=True)
-class ShownSegment:
+class SegmentView:
     """A segment of the reply: its kind, a title with all but its value, its value as text, its span."""
 
     kind: str
@@ -88,24 +88,24 @@ class Moment:
 
 
 @dataclass
-class Shown:
-    """All that is shown of one response. Offsets are into `raw`; what the prompt had opened stands before it.
+class ResponseView:
+    """What the terminal and the page show of one response. Offsets are into `raw`, without the prompt prefix.
 
-    `difference` says how the reply differs from the one of the whole text; it is empty, or the library is wrong.
+    `difference` compares the streamed reply with that of the whole text; it is empty unless there is a defect.
     """
 
     source: str
-    asked: str
+    requested: str
     prefix: str
     reply: Reply
     size: int
-    steps: list[ShownStep] = field(default_factory=list[ShownStep])
-    tokens: list[ShownStep] = field(default_factory=list[ShownStep])
+    steps: list[StepView] = field(default_factory=list[StepView])
+    tokens: list[StepView] = field(default_factory=list[StepView])
     tree: list[Node | int] = field(default_factory=list["Node | int"])
     rules: dict[int, tuple[str, ...]] = field(default_factory=dict[int, "tuple[str, ...]"])
-    segments: list[ShownSegment] = field(default_factory=list[ShownSegment])
+    segments: list[SegmentView] = field(default_factory=list[SegmentView])
     refusals: list[str] = field(default_factory=list[str])
-    configs: list[ShownConfig] = field(default_factory=list[ShownConfig])
+    configs: list[ConfigView] = field(default_factory=list[ConfigView])
     moments: list[Moment] = field(default_factory=list[Moment])
     events: list[str] = field(default_factory=list[str])
     openers: list[Expected] = field(default_factory=list[Expected])
@@ -119,7 +119,7 @@ class Shown:
     @property
     def headline(self) -> str:
         """The response, its format and its status, on one line."""
-        how = "detected" if self.asked == "auto" else "as asked for"
+        how = "detected" if self.requested == "auto" else "as asked for"
         format_ = f"{self.reply.format} ({how})" if self.reply.format else "no format"
         return visible(f"{self.source}: {format_}, {self.reply.status}")
 
@@ -139,37 +139,37 @@ class Shown:
         return [diagnostic.frame() for diagnostic in self.reply.diagnostics]
 
     def slice(self, start: int, end: int) -> str:
-        """The text between two offsets; negative ones are in what the prompt had opened."""
+        """The text between two offsets; negative ones are in the prompt prefix."""
         whole, shift = self.prefix + self.raw, len(self.prefix)
         return whole[max(start + shift, 0) : max(end + shift, 0)]
 
 
-def show(text: str, source: str, asked: str, *, tools: Any = None, prefix: str = "", size: int = 0) -> Shown:
-    """Read a response in pieces of `size` characters (0: in one) and keep all that is to be shown of it.
+def show(text: str, source: str, requested: str, *, tools: Any = None, prefix: str = "", size: int = 0) -> ResponseView:
+    """Read a response in pieces of `size` characters (0: in one piece).
 
     Raises what the library raises for wrong use: UnknownFormatError, GrammarError, ToolError, LimitError.
     """
-    recorder = _Recorder(asked, tools, prefix)
+    recorder = _Recorder(requested, tools, prefix)
     reply = recorder.read(replace_surrogates(text), size)
-    whole = parse(text, asked, tools=tools, prefix=prefix)
-    shown = Shown(source, asked, replace_surrogates(prefix), reply, size)
+    whole = parse(text, requested, tools=tools, prefix=prefix)
+    view = ResponseView(source, requested, replace_surrogates(prefix), reply, size)
     trace, configs = recorder.session.trace, Configs()
-    shown.steps = list(_steps(trace.log, shown, configs))
-    shown.tokens = [step for step in shown.steps if step.number >= 0]
-    shown.tree = tree(trace.tokens())
-    shown.rules = dict(_rules(shown.tree, ()))
-    shown.segments = [ShownSegment(s.kind, segment_title(s), segment_value(s), *s.span) for s in reply.segments]
-    shown.refusals = refusals(trace.log, reply)
-    shown.moments = [look.numbered(configs) for look in recorder.looks]
-    shown.configs = configs.shown
-    shown.openers = [e for e in configs.shown[0].expected if shown.reply.format or asked != "auto"]
-    shown.events = [event_line(event) for event in recorder.events]
-    shown.difference = [] if reply == whole else list(_difference(whole, reply))
-    return shown
+    view.steps = list(_steps(trace.log, view, configs))
+    view.tokens = [step for step in view.steps if step.number >= 0]
+    view.tree = tree(trace.tokens())
+    view.rules = dict(_rules(view.tree, ()))
+    view.segments = [SegmentView(s.kind, segment_title(s), segment_value(s), *s.span) for s in reply.segments]
+    view.refusals = refusals(trace.log, reply)
+    view.moments = [snapshot.numbered(configs) for snapshot in recorder.snapshots]
+    view.configs = configs.views
+    view.openers = [e for e in configs.views[0].expected if view.reply.format or requested != "auto"]
+    view.events = [event_line(event) for event in recorder.events]
+    view.difference = [] if reply == whole else list(_difference(whole, reply))
+    return view
 
 
-class _Look(NamedTuple):
-    """A moment, with configurations that have no number yet."""
+class _Snapshot(NamedTuple):
+    """A moment whose configurations have no number yet."""
 
     arrived: int
     held: tuple[Span, ...]
@@ -183,27 +183,27 @@ class _Look(NamedTuple):
 
 
 class _Recorder:
-    """Reads a response as a stream and looks at the parser after each piece."""
+    """Reads a response as a stream and records the state of the parser after each piece."""
 
-    def __init__(self, asked: str, tools: Any, prefix: str) -> None:
+    def __init__(self, requested: str, tools: Any, prefix: str) -> None:
         self._new: list[Event] = []
-        self.session = TracedSession(asked, tools, prefix, "keep", None, None, self._new)
+        self.session = TracedSession(requested, tools, prefix, "keep", None, None, self._new)
         self._sent: dict[int, int] = {}
         self.events: list[Event] = []
-        self.looks: list[_Look] = []
+        self.snapshots: list[_Snapshot] = []
 
     def read(self, text: str, size: int) -> Reply:
         """Read all of a text."""
-        self._look(0)
+        self._take_snapshot(0)
         size = size or len(text) or 1
         for start in range(0, len(text), size):
             self.session.feed(text[start : start + size])
-            self._look(min(start + size, len(text)))
+            self._take_snapshot(min(start + size, len(text)))
         reply = self.session.close()
-        self._look(len(text), ended=True)
+        self._take_snapshot(len(text), ended=True)
         return reply
 
-    def _look(self, arrived: int, *, ended: bool = False) -> None:
+    def _take_snapshot(self, arrived: int, *, ended: bool = False) -> None:
         self._sent |= {e.index: self._sent.get(e.index, 0) for e in self._new if isinstance(e, ToolCallDelta)}
         for event in self._new:
             if isinstance(event, ToolCallDelta):
@@ -212,23 +212,23 @@ class _Recorder:
         self._new.clear()
         held = [] if ended else self.session.held(arrived, self._sent)
         spans = tuple([(max(start, 0), end) for start, end in held if end > 0])
-        self.looks.append(_Look(arrived, spans, len(self.events), self.session.places()))
+        self.snapshots.append(_Snapshot(arrived, spans, len(self.events), self.session.places()))
 
 
-def _steps(log: list[Step], shown: Shown, configs: Configs) -> Iterator[ShownStep]:
-    """What was done, in order; tokens that stand and say something are numbered as `Trace.tokens` counts them."""
+def _steps(log: list[Step], view: ResponseView, configs: Configs) -> Iterator[StepView]:
+    """The steps in order. Tokens are numbered like those of `Trace.tokens`."""
     number = -1
     for step in log:
         config = configs.number(step.config)
-        text = shown.slice(step.start, step.end)
+        text = view.slice(step.start, step.end)
         if step.kind != "read":
             names = ", ".join([trial.name for trial in step.trials])
             name = _TURNS[step.kind].format(cost=step.cost, trials=names)
-            yield ShownStep(-1, step.kind, name, step.start, step.end, text, config, withdrawn=step.withdrawn)
+            yield StepView(-1, step.kind, name, step.start, step.end, text, config, withdrawn=step.withdrawn)
             continue
         number += not step.withdrawn
         taken = step.transition if step.mark not in ("cut", "unread") else None
-        yield ShownStep(
+        yield StepView(
             number=-1 if step.withdrawn else number,
             kind=configs.kind(step),
             name=step.transition.terminal.short if step.transition else "",
@@ -240,13 +240,13 @@ def _steps(log: list[Step], shown: Shown, configs: Configs) -> Iterator[ShownSte
             mark=step.mark,
             withdrawn=step.withdrawn,
             operations=tuple(_operations(taken.before + taken.after)) if taken is not None else (),
-            repairs=tuple([f"{visible(shown.slice(e.start, e.end))} → {visible(e.after)}" for e in step.edits]),
+            repairs=tuple([f"{visible(view.slice(e.start, e.end))} → {visible(e.after)}" for e in step.edits]),
             written=step.transition.terminal.canonical if step.transition else "",
         )
 
 
 def _operations(ops: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """What a transition does, in words. What is only structure is left out."""
+    """The operations of a transition in words, except purely structural ones."""
     for op, what in ops:
         if op in _OPERATIONS:
             yield f"{_OPERATIONS[op]} {' or '.join(what.split())}"
@@ -255,7 +255,7 @@ def _operations(ops: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _rules(nodes: list[Node | int], around: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The rules that each token stands in, outermost first."""
+    """The rules around each token, outermost first."""
     for node in nodes:
         if isinstance(node, int):
             yield node, around

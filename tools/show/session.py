@@ -12,17 +12,17 @@ from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.session import Session
 
-from .trace import Span, Step, Trace, TracedParser, Tried
+from .trace import Span, Step, Trace, TracedParser, TriedFormat
 
 
 class TracedCandidate(Candidate):
-    """Reads one segment by one format, and writes down how."""
+    """Reads one segment in one format, and records the steps."""
 
     parser_type = TracedParser
 
     @property
     def trace(self) -> Trace:
-        """What its parser did."""
+        """The trace of its parser."""
         return _trace_of(self.parser)
 
     @property
@@ -36,7 +36,7 @@ class TracedCandidate(Candidate):
 
 
 class TracedDetector(Detector):
-    """Reads a text whose format is not known, and writes down which formats were tried, and how they read it."""
+    """Detects the format, and records the formats that were tried with their steps."""
 
     parser_type = TracedParser
     candidate_type = TracedCandidate
@@ -45,23 +45,23 @@ class TracedDetector(Detector):
         super().__init__(*arguments, **options)
         self.trace = _trace_of(self.parser)
         self._tried: tuple[TracedCandidate, ...] = ()
-        self.heard: TracedCandidate | None = None
+        self.sending: TracedCandidate | None = None
 
     def _start_candidates(self, match: OpenerMatch, *, final: bool) -> None:
-        self._tried, self.heard = (), None
+        self._tried, self.sending = (), None
         super()._start_candidates(match, final=final)
         self._tried = tuple([c for c in self.candidates if isinstance(c, TracedCandidate)])
 
     def _pass_on(self, candidate: Candidate) -> None:
-        self.heard = candidate if isinstance(candidate, TracedCandidate) else None
+        self.sending = candidate if isinstance(candidate, TracedCandidate) else None
         super()._pass_on(candidate)
 
-    def _trials(self) -> tuple[Tried, ...]:
-        return tuple([Tried(candidate.name, candidate.log) for candidate in self._tried])
+    def _trials(self) -> tuple[TriedFormat, ...]:
+        return tuple([TriedFormat(candidate.name, candidate.log) for candidate in self._tried])
 
     def _read_as_text(self) -> None:
         self.trace.note("tried", self._start, self._failed_at, trials=self._trials())
-        self._tried, self.heard = (), None
+        self._tried, self.sending = (), None
         super()._read_as_text()
 
     def _choose(self, best: Candidate) -> None:
@@ -69,7 +69,7 @@ class TracedDetector(Detector):
         if free is not None and self._start > trace.end:
             trace.shift(self.parser.state.config, free, trace.end, self._start)
         trace.note("chosen", self._start, best.end, trials=self._trials())
-        self._tried, self.heard = (), None
+        self._tried, self.sending = (), None
         if isinstance(best, TracedCandidate):
             trace.log += best.log
         trace.end = best.end
@@ -82,7 +82,7 @@ def _trace_of(parser: Parser) -> Trace:
 
 
 class TracedSession(Session):
-    """Reads one response, and writes down how."""
+    """Reads one response, and records the steps."""
 
     parser_type = TracedParser
 
@@ -92,19 +92,19 @@ class TracedSession(Session):
 
     @property
     def trace(self) -> Trace:
-        """What was done, but by candidates that are still being tried."""
+        """The trace, without candidates that are still being tried."""
         reader = self._reader
         return _trace_of(reader.parser if isinstance(reader, Detector) else reader)
 
     def places(self) -> list[tuple[str, Config]]:
-        """The configurations that reading is in, each with the format that is being tried, "" without candidates."""
+        """The current configurations, each with the format that is being tried, "" without candidates."""
         candidates = self._reader.candidates if isinstance(self._reader, Detector) else []
         found = [(candidate.name, candidate.parser.state.config) for candidate in candidates]
         return found or [("", self.trace.state.config)]
 
     def held(self, received: int, sent: dict[int, int]) -> list[Span]:
-        """What of the text is in no event yet and no markup either; see `Trace.held`."""
+        """The spans that are in no event yet and are no markup; see `Trace.held`."""
         reader = self._reader
-        if isinstance(reader, TracedDetector) and reader.candidates and reader.heard is not None:
-            return reader.heard.trace.held(received, sent)
+        if isinstance(reader, TracedDetector) and reader.candidates and reader.sending is not None:
+            return reader.sending.trace.held(received, sent)
         return self.trace.held(received, sent)

@@ -32,14 +32,14 @@ def refusals(log: list[Step], reply: Reply) -> list[str]:
 
 def _refused(step: Step, outcome: str, begun: int, raw: str) -> PendingDiagnostic:
     """A place that was refused; the last token before it ended at `begun`."""
-    config, island = step.config, step.transition
-    if island is not None:
-        message = f"`{island.terminal.short}` cannot be read on here"
+    config, embedded = step.config, step.transition
+    if embedded is not None:
+        message = f"`{embedded.terminal.short}` cannot be read on here"
     elif config.free is not None and config.free.terminal.short == "ARG_VALUE":
         message = "`ARG_VALUE` seems to end here without its closing marker"
     else:
         message = "the grammar has no place for what stands here"
-    wrong = _json_error(raw, begun) if island is not None and island.terminal.short in JSON_FIRST else ""
+    wrong = _json_error(raw, begun) if embedded is not None and embedded.terminal.short in JSON_FIRST else ""
     notes = [wrong or _expected(step), *([outcome] if outcome else [])]
     return PendingDiagnostic("refused", message, _span(step, raw), "note", _format(step), "refused here", tuple(notes))
 

@@ -1,4 +1,4 @@
-"""Draws a response in a terminal, or as plain text if the output is none."""
+"""Draws a response in a terminal, or as plain text if the output is not one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from outspoken.cli.explain import COLORS
 from outspoken.results.snippet import visible
 
-from .model import Moment, Shown, ShownStep
+from .model import Moment, ResponseView, StepView
 from .tree import Node
 
 #: From this width on, tokens, tree and segments stand side by side.
@@ -27,12 +27,12 @@ _TEXT = 60
 _STYLES = {"marker": "dim", "free": COLORS["text"], "value": COLORS["tool_call"], "none": COLORS["error"]}
 
 
-def draw(shown: Shown, out: TextIO, *, stream: bool = False, trace: bool = False) -> None:
+def draw(view: ResponseView, out: TextIO, *, stream: bool = False, trace: bool = False) -> None:
     """Write what is shown; with `stream` the pieces and what came of each, with `trace` every step."""
     width = None if out.isatty() else int(os.environ.get("COLUMNS") or _PLAIN)
     console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        for part in _parts(shown, console.width, stream=stream, trace=trace):
+        for part in _parts(view, console.width, stream=stream, trace=trace):
             console.print(part, soft_wrap=isinstance(part, Text))
     drawn = captured.get()
     if not out.isatty():
@@ -40,28 +40,28 @@ def draw(shown: Shown, out: TextIO, *, stream: bool = False, trace: bool = False
     out.write(drawn)
 
 
-def _parts(shown: Shown, width: int, *, stream: bool, trace: bool) -> Iterable[RenderableType]:
-    yield Text(shown.headline, "bold")
-    yield from _frames(shown.refusals)
-    if not shown.refusals and shown.opens_nothing:
+def _parts(view: ResponseView, width: int, *, stream: bool, trace: bool) -> Iterable[RenderableType]:
+    yield Text(view.headline, "bold")
+    yield from _frames(view.refusals)
+    if not view.refusals and view.opens_nothing:
         yield Text("\nno opening marker of the format stands in the text; these open something:")
-        yield Text("\n".join([f"  {expected}" for expected in shown.openers]))
-    columns = [("tokens", _tokens(shown)), ("tree", _tree(shown)), ("segments", _segments(shown))]
+        yield Text("\n".join([f"  {expected}" for expected in view.openers]))
+    columns = [("tokens", _tokens(view)), ("tree", _tree(view)), ("segments", _segments(view))]
     if width >= WIDE:
         yield ""
         yield _beside([Group(Text(title, "bold"), body) for title, body in columns])
     else:
         for title, body in columns:
             yield from (_head(title), body)
-    if shown.repairs:
+    if view.repairs:
         yield _head("repairs")
-        yield from [Text(f"  {repair}") for repair in shown.repairs]
-    yield from _frames(shown.diagnostics)
+        yield from [Text(f"  {repair}") for repair in view.repairs]
+    yield from _frames(view.diagnostics)
     if stream:
-        yield from _stream(shown)
+        yield from _stream(view)
     if trace:
-        yield from _trace(shown)
-    yield from _difference(shown, stream)
+        yield from _trace(view)
+    yield from _difference(view, stream)
 
 
 def _beside(columns: list[Group]) -> Table:
@@ -92,52 +92,52 @@ def _grid(*justify: str) -> Table:
     return table
 
 
-def _tokens(shown: Shown) -> RenderableType:
+def _tokens(view: ResponseView) -> RenderableType:
     """The tokens: where each is, its terminal, its text."""
     table = _grid("right", "left", "left")
-    for token in shown.tokens:
+    for token in view.tokens:
         if token.text or token.mark:
             table.add_row(_span(token), Text(_name(token), _STYLES[token.kind]), Text(excerpt(token.text)))
     return table
 
 
-def _span(step: ShownStep) -> Text:
+def _span(step: StepView) -> Text:
     return Text(f"{step.start}-{step.end}", "dim")
 
 
-def _name(step: ShownStep) -> str:
+def _name(step: StepView) -> str:
     return " ".join([part for part in (step.name, f"({step.mark})" if step.mark else "") if part])
 
 
 def excerpt(text: str) -> str:
     """A text on one line, with escapes, and shortened in the middle where it is long."""
-    shown = visible(text)
-    return shown if len(shown) <= _TEXT else f"{shown[: _TEXT // 2]} … {shown[-_TEXT // 3 :]}"
+    view = visible(text)
+    return view if len(view) <= _TEXT else f"{view[: _TEXT // 2]} … {view[-_TEXT // 3 :]}"
 
 
-def _tree(shown: Shown) -> Text:
+def _tree(view: ResponseView) -> Text:
     text = Text()
-    _branch(text, shown, shown.tree, 0)
+    _branch(text, view, view.tree, 0)
     text.rstrip()
     return text
 
 
-def _branch(text: Text, shown: Shown, nodes: list[Node | int], depth: int) -> None:
+def _branch(text: Text, view: ResponseView, nodes: list[Node | int], depth: int) -> None:
     """Add rules, and what is in them, to a text."""
     for node in nodes:
         text.append("  " * depth)
         if isinstance(node, int):
-            token = shown.tokens[node]
+            token = view.tokens[node]
             text.append(f"{_name(token)}\n", _STYLES[token.kind])
             continue
         text.append(node.name, "bold" if node.is_meaningful else "")
         text.append("\n" if node.complete else " (not completed)\n", COLORS["error"])
-        _branch(text, shown, node.children, depth + 1)
+        _branch(text, view, node.children, depth + 1)
 
 
-def _segments(shown: Shown) -> Group:
+def _segments(view: ResponseView) -> Group:
     found: list[RenderableType] = []
-    for segment in shown.segments:
+    for segment in view.segments:
         style = COLORS.get(segment.kind, "")
         found.append(Text(segment.title, style))
         value = "\n".join([visible(line) for line in segment.value.split("\n")])
@@ -148,28 +148,28 @@ def _segments(shown: Shown) -> Group:
 # streams
 
 
-def _stream(shown: Shown) -> Iterable[RenderableType]:
+def _stream(view: ResponseView) -> Iterable[RenderableType]:
     """Each piece, the events that came of it, and what is held back."""
-    yield _head(f"stream, {shown.size} at a time")
+    yield _head(f"stream, {view.size} at a time")
     table = _grid("right", "left", "left", "left")
     table.add_row("", Text("piece", "dim"), Text("events", "dim"), Text("held back", "dim"))
-    for before, after in zip(shown.moments, shown.moments[1:], strict=False):
-        ended = after is shown.moments[-1]
-        piece = "(the end)" if ended else excerpt(shown.raw[before.arrived : after.arrived])
-        events = "\n".join([excerpt(event) for event in shown.events[before.events : after.events]])
-        table.add_row(Text(str(after.arrived), "dim"), Text(piece), Text(events), Text(_held(shown, after), "yellow"))
+    for before, after in zip(view.moments, view.moments[1:], strict=False):
+        ended = after is view.moments[-1]
+        piece = "(the end)" if ended else excerpt(view.raw[before.arrived : after.arrived])
+        events = "\n".join([excerpt(event) for event in view.events[before.events : after.events]])
+        table.add_row(Text(str(after.arrived), "dim"), Text(piece), Text(events), Text(_held(view, after), "yellow"))
     yield table
 
 
-def _held(shown: Shown, moment: Moment) -> str:
-    return " … ".join([excerpt(shown.raw[start:end]) for start, end in moment.held])
+def _held(view: ResponseView, moment: Moment) -> str:
+    return " … ".join([excerpt(view.raw[start:end]) for start, end in moment.held])
 
 
-def _difference(shown: Shown, stream: bool) -> Iterable[RenderableType]:
+def _difference(view: ResponseView, stream: bool) -> Iterable[RenderableType]:
     """Whether the reply is the one of the whole text."""
-    if shown.difference:
+    if view.difference:
         yield Text("\nthe stream gives another reply than the whole text", COLORS["error"])
-        yield Text("\n".join(shown.difference))
+        yield Text("\n".join(view.difference))
     elif stream:
         yield Text("\nthe reply is the one of the whole text")
 
@@ -177,25 +177,25 @@ def _difference(shown: Shown, stream: bool) -> Iterable[RenderableType]:
 # the trace
 
 
-def _trace(shown: Shown) -> Iterable[RenderableType]:
+def _trace(view: ResponseView) -> Iterable[RenderableType]:
     """Every step: the configuration, the terminal, the span, what it does, where it leads."""
     yield _head("trace")
     table = _grid("left", "right", "left", "left", "left", "left")
-    for step in shown.steps:
+    for step in view.steps:
         if step.is_token and not (step.text or step.mark or step.operations):
             continue  # free text that is empty
-        config = Text(shown.configs[step.config].name, "dim")
+        config = Text(view.configs[step.config].name, "dim")
         if not step.is_token:
             table.add_row(config, _span(step), Text(step.kind, "bold"), Text(step.name), "", "")
             continue
         style = "strike dim" if step.withdrawn else _STYLES[step.kind]
         name = f"{_name(step)} (withdrawn)" if step.withdrawn else _name(step)
-        target = f"→ {shown.configs[step.target].name}" if step.target is not None else ""
+        target = f"→ {view.configs[step.target].name}" if step.target is not None else ""
         does = ", ".join([*step.operations, *step.repairs])
         table.add_row(config, _span(step), Text(name, style), Text(excerpt(step.text)), Text(target), Text(does))
     yield table
     yield _head("configurations: what each accepts")
     table = _grid("left", "left")
-    for config in shown.configs:
+    for config in view.configs:
         table.add_row(Text(config.name, "dim"), Text(str(config)))
     yield table

@@ -1,7 +1,7 @@
-"""A machine that writes down what it does, in single steps: what it read, what it refused, what became of that.
+"""A parser that records each step: what it reads, what it rejects, and how it recovers.
 
-It walks the automaton as any machine does, and takes only the single steps of a stream, also where all of the text is
-there. The library knows nothing of it: the tool reads with these classes in place of the library's own.
+It reads in single steps, as in a stream, even if the text is complete. These classes replace those of the engine; the
+library does not know them.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from outspoken.semantics.open_node import OpenNode
 
 Span = tuple[int, int]
 
-#: What a step is: a token, or something that happened to what stands there.
+#: The kind of a step: a token, or an event at this place.
 Kind = Literal["read", "refused", "recovered", "rejected", "text", "unread", "tried", "chosen"]
 
-#: What became of a token beside being read: "" is sound.
+#: The condition of a token: "" is sound.
 Mark = Literal["", "missing", "damaged", "dropped", "repaired", "text", "unread", "cut"]
 
 _VALUES = EMBEDDED_VALUES | TOKENS | {"ARG_VALUE"}
 _TELLING = frozenset({"tool_call", "action", "payload", "json", "envelope", "unread"})
 _MARKS: dict[str, Mark] = {"damaged-marker": "damaged", "missing-marker": "missing"}
-#: More spans than this are not held apart.
+#: More spans than this are merged.
 _MOST_HELD = 32
 
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """One thing that a machine did, from `start` to `end` of the raw text, in a configuration.
+    """One step of a parser from `start` to `end` of the raw text, in a configuration.
 
-    `transition` is the one that was taken; None where nothing was. A step is `withdrawn` where what it read was read
-    otherwise later. `cost` is what a recovery cost, and `trials` are the formats that were tried, with what each did.
+    `transition` is the one that it takes, if any. A step is `withdrawn` if its text is read differently later.
+    `cost` is that of a recovery path, and `trials` are the formats that were tried, with their steps.
     """
 
     kind: Kind
@@ -61,18 +61,18 @@ class Step:
     edits: tuple[Edit, ...] = ()
     withdrawn: bool = False
     cost: int = 0
-    trials: tuple[Tried, ...] = ()
+    trials: tuple[TriedFormat, ...] = ()
 
 
-class Tried(NamedTuple):
-    """A format that was tried during detection, and the steps of its parser."""
+class TriedFormat(NamedTuple):
+    """A format that was tried during detection, with the steps of its parser."""
 
     name: str
     log: list[Step]
 
 
 class Trace:
-    """What a parser did, in `log`, and which values were read that belong to something that is not told yet."""
+    """The steps of a parser in `log`, and the values that it has read and not sent yet."""
 
     def __init__(self, builder: Builder, text: TextBuffer, state: ParserState) -> None:
         self.log: list[Step] = []
@@ -83,40 +83,40 @@ class Trace:
         self.free_end = self.arguments_at = -1
         self._pending: list[Span] = []
 
-    # what is shown
+    # read by the tool
 
     def tokens(self) -> Iterator[Step]:
-        """What was read in the end, in the order of the text."""
+        """The tokens that were not withdrawn, in the order of the text."""
         return (step for step in self.log if step.kind == "read" and not step.withdrawn)
 
     def held(self, received: int, sent: dict[int, int]) -> list[Span]:
-        """What of the text is in no event yet and no markup either, where so much of it was received.
+        """The spans of the received text that are in no event yet and are no markup.
 
-        `sent` is how many characters of the arguments of each call were in events.
+        `sent` is the number of characters of the arguments of each call that were in events.
         """
-        spans = [(s, e) for span in self._pending for s, e in self._untold(*span, sent)]
+        spans = [(s, e) for span in self._pending for s, e in self._unsent(*span, sent)]
         state, at = self.state, self.text.offset
         if state.damage is not None:
-            at = self._told_of_damaged(state.damage, sent)
+            at = self._sent_of_damaged(state.damage, sent)
         elif state.embedded is not None:
-            spans += self._untold(state.embedded.begun, at, sent)
+            spans += self._unsent(state.embedded.begun, at, sent)
         elif state.config.free is not None and state.config.free.terminal.short == "ARG_VALUE" and at > self.end:
-            spans += self._untold(self.end, at, sent)
+            spans += self._unsent(self.end, at, sent)
         return joined([*spans, (at, received)])
 
-    def _untold(self, start: int, end: int, sent: dict[int, int]) -> list[Span]:
-        """The part of a value that was in no event yet."""
+    def _unsent(self, start: int, end: int, sent: dict[int, int]) -> list[Span]:
+        """The part of a value that is in no event yet."""
         nodes = [n for n in self.builder.nodes if n.start <= start and n.kinds not in ("think", "code")]
         node = nodes[-1] if nodes else None
         if node is None:
             return []
         if node.index >= 0 and self.state.embedded is not None and self.arguments_at == start:
             return [(start + sent.get(node.index, 0), end)]
-        unsaid = node.key is not None and not node.sending and start >= node.key_start
-        return [(start, end)] if node.index < 0 or unsaid else []
+        is_unsent = node.key is not None and not node.sending and start >= node.key_start
+        return [(start, end)] if node.index < 0 or is_unsent else []
 
-    def _told_of_damaged(self, damage: DamagedSegment, sent: dict[int, int]) -> int:
-        """From where on a damaged segment is held."""
+    def _sent_of_damaged(self, damage: DamagedSegment, sent: dict[int, int]) -> int:
+        """The offset from which a damaged segment is held."""
         call = damage.call
         if call is None:
             return damage.start
@@ -126,14 +126,14 @@ class Trace:
             return self.arguments_at + sent.get(call.index, 0)
         return damage.refused_at
 
-    # what is written down
+    # recorded by the parser
 
     def note(self, kind: Kind, start: int, end: int, **more: Any) -> None:
-        """Write down a step in the present configuration."""
+        """Record a step in the current configuration."""
         self.log.append(Step(kind, start, end, self.state.config, **more))
 
     def shift(self, config: Config, step: Transition, start: int, end: int, **more: Any) -> None:
-        """Write down that a transition was taken, and one before it over a marker that is missing."""
+        """Record a transition, and one over a missing marker before it."""
         if step.inserted:
             opener = next(t for t in config.markers if not t.inserted and t.terminal.canonical == step.inserted)
             self.log.append(Step("read", start, start, config, opener, "missing"))
@@ -141,8 +141,8 @@ class Trace:
         self.log.append(Step("read", start, end, config, step, **more))
         self.end = end
 
-    def keep(self, before: list[OpenNode], step: Transition, start: int, end: int) -> None:
-        """Remember a value until what it belongs to is told; `before` are the nodes that were open before it."""
+    def keep_value(self, before: list[OpenNode], step: Transition, start: int, end: int) -> None:
+        """Keep a value until its node is sent; `before` are the nodes that were open before it."""
         nodes = self.builder.nodes
         if not nodes:
             self._pending = []
@@ -154,7 +154,7 @@ class Trace:
             self._pending = [span for span in self._pending if span[0] < min(ended, default=end)]
 
     def withdraw(self, start: int) -> None:
-        """What was read from an offset on will be read otherwise."""
+        """Withdraw the tokens from an offset on."""
         self._pending = [span for span in self._pending if span[0] < start]
         self.end = start
         for step in reversed(self.log):
@@ -166,7 +166,7 @@ class Trace:
             step.withdrawn = True
 
     def follow(self, path: RecoveryPath, config: Config) -> None:
-        """Write down the steps of a recovery path, each repair at the token that it changed."""
+        """Record the steps of a recovery path, each repair at the token that it changes."""
         first = len(self.log)
         for taken in path.steps:
             self.pass_over(config, taken.start, "repaired")
@@ -183,12 +183,12 @@ class Trace:
         _hand_out([e for t in path.steps for e in t.edits if e.level != "markup"], self.log[first:])
 
     def pass_over(self, config: Config, end: int, mark: Mark) -> None:
-        """Write down what stands before the next token and is part of none."""
+        """Record text before the next token that is part of none."""
         if end > self.end and self.text.slice(self.end, end).strip(BLANK):
             self.log.append(Step("read", self.end, end, config, None, mark))
 
     def unread(self, config: Config, end: int, step: Transition | None, mark: Mark = "unread") -> None:
-        """Write down that the text from the last token on was not read, or that `step` was not to its end."""
+        """Record that the text after the last token, or the end of `step`, was not read."""
         start, self.end = self.end, max(end, self.end)
         self._pending = []
         self.log.append(Step("unread", start, end, config))
@@ -196,7 +196,7 @@ class Trace:
 
 
 class TracedSteps(SingleSteps):
-    """Takes single markers only, and writes down what was read."""
+    """Matches only single markers, and records them."""
 
     trace: Trace
 
@@ -226,7 +226,7 @@ class TracedSteps(SingleSteps):
             begun = self._begun(step, begun, match.end())
         trace.shift(config, step, base + begun, base + match.end())
         super().follow(branch, match)
-        trace.keep(before, step, base + begun, trace.end)
+        trace.keep_value(before, step, base + begun, trace.end)
 
     def _begun(self, step: Transition, start: int, end: int) -> int:
         """Where a marker begins whose match includes the white space before it."""
@@ -244,7 +244,7 @@ class TracedSteps(SingleSteps):
         start, trace.free_end = trace.end, self.text.base + at
         trace.shift(self.state.config, free, start, trace.free_end)
         super().shift_text(free, at)
-        trace.keep(before, free, start, trace.free_end)
+        trace.keep_value(before, free, start, trace.free_end)
 
     def _begin_embedded(self, transition: Transition, notation: Notation, *, final: bool) -> bool:
         self.trace.arguments_at = self.text.offset if transition.role == "arguments" else -1
@@ -255,16 +255,16 @@ class TracedSteps(SingleSteps):
         trace, base, before = self.trace, self.text.base, list(self.builder.nodes)
         trace.shift(self.state.config, transition, base + start, base + end)
         super().shift_embedded(transition, start, end)
-        trace.keep(before, transition, base + start, base + end)
+        trace.keep_value(before, transition, base + start, base + end)
 
 
 class TracedRecovery(RecoveryDriver):
-    """Writes down what was refused, and what became of it."""
+    """Records rejected text and its recovery."""
 
     trace: Trace
 
     def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
-        """The grammar refuses what stands at `pos`."""
+        """The grammar rejects the text at `pos`."""
         base = self.text.base
         value = self._scanned(base + pos) if inside else None
         self.trace.note("refused", base + pos, base + (pos if end is None else end), transition=value)
@@ -276,7 +276,7 @@ class TracedRecovery(RecoveryDriver):
         return next((t for t in self.state.config.embedded if notation_of(t.terminal).may_begin(begun)), None)
 
     def reread_as_text(self, after: int) -> bool:
-        """What was refused is plain text, or the end of a candidate's segment."""
+        """The rejected text is plain text, or the end of a candidate's segment."""
         trace, start = self.trace, max(self.builder.output.consumed, 0)
         going = super().reread_as_text(after)
         if isinstance(self.policy, SegmentPolicy):
@@ -292,7 +292,7 @@ class TracedRecovery(RecoveryDriver):
         return going
 
     def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
-        """Carry out a recovery path."""
+        """Apply a recovery path."""
         done, trace = super().apply(path, damage, end, end_is_certain=end_is_certain), self.trace
         trace.note("recovered" if done else "rejected", damage.start, end, cost=path.cost)
         if done:
@@ -311,7 +311,7 @@ class TracedRecovery(RecoveryDriver):
 
 
 class TracedParser(Parser):
-    """Reads one text in single steps, and writes them down."""
+    """Reads one text in single steps, and records them."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
