@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from lark import Lark, Tree, load_grammar
 from lark.common import ParserConf
@@ -119,15 +119,8 @@ def spellings(lark: Any) -> dict[str, Spelling]:
 
 def _is_literal(option: Any) -> bool:
     """Is an alternative of a terminal a single string or regular expression?"""
-    while _is_tree(option) and option.data != "literal":
-        if len(option.children) != 1:
-            return False
-        option = option.children[0]
-    return _is_tree(option)
-
-
-def _is_tree(node: Any) -> TypeGuard[Tree[Any]]:
-    return isinstance(node, Tree)
+    parts = getattr(option, "children", ())  # none in a token
+    return bool(parts) and (option.data == "literal" or (len(parts) == 1 and _is_literal(parts[0])))
 
 
 def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, path: str) -> Terminal:

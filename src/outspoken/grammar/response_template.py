@@ -167,11 +167,11 @@ class _GrammarWriter:
     def _calls(self, field: Field) -> list[str]:
         place = field.place
         name, arguments = self._template.shape(field)
-        split = self._named(field, place)
+        split = self._named(field)
         if split is None:
             if field.parser != "json":
                 self._refuse(f"{place}.open_pattern", "it has no group `name`, and no other place holds the name")
-            return self._json_calls(field, name, arguments, place)
+            return self._json_calls(field, name, arguments)
         if (name, arguments) != (["name"], ["content"]):
             self._refuse(f"{place}.transform", "the name is `{name}`, and the arguments are `{content}`")
         self._terminals["TOOL_NAME"] = _name_of(split.group)
@@ -179,22 +179,21 @@ class _GrammarWriter:
         head = [before, "TOOL_NAME"]
         if split.after:
             head.append(self._terminal("_NAME_CLOSE", self._pattern(f"{place}.open_pattern", split.after)))
-        body = self._body(field, place, split)
-        self._rules.append(f"tool_call: {' '.join([*head, body, self._call_close(field, split)])}")
+        self._rules.append(f"tool_call: {' '.join([*head, self._body(field, split), self._call_close(field, split)])}")
         return ["tool_call"]
 
-    def _named(self, field: Field, place: str) -> Split | None:
+    def _named(self, field: Field) -> Split | None:
         """The parts of an opener that contains the name of the call."""
         given = field.data.get("open_pattern")
         found = parts_of(given, "name") if isinstance(given, str) else None
         if found is not None and any("(?P<" in part for part in found):
-            self._refuse(f"{place}.open_pattern", "it may have one named group, `name`")
+            self._refuse(f"{field.place}.open_pattern", "it may have one named group, `name`")
         return found
 
-    def _json_calls(self, field: Field, name: list[str], arguments: list[str], place: str) -> list[str]:
+    def _json_calls(self, field: Field, name: list[str], arguments: list[str]) -> list[str]:
         """Calls as JSON objects with name and arguments: one between the delimiters, or a list."""
         if field.args.get("unquoted_keys") or field.args.get("string_delims"):
-            self._refuse(f"{place}.content_args", "objects in braces hold arguments, not whole calls")
+            self._refuse(f"{field.place}.content_args", "objects in braces hold arguments, not whole calls")
         keys = (
             [path if field.is_each else path[1:] for path in (name, arguments)] if name else [["name"], ["arguments"]]
         )
@@ -236,26 +235,27 @@ class _GrammarWriter:
             self._imports |= {f".shared.json.{terminal}" for terminal in names}
         return call
 
-    def _body(self, field: Field, place: str, split: Split) -> str:
+    def _body(self, field: Field, split: Split) -> str:
         """The rule of the arguments, which stand between the name and the closer."""
         if field.parser == "json":
-            return self._json_arguments(field, place)
+            return self._json_arguments(field)
+        key = f"{field.place}.content_args.tag_pattern"
         self._imports.add(".shared.text.ARG_VALUE")
         self._trims.add("value")
+        given: Any = field.args.get("value_parser")
         if "value_parser" not in field.args:
             self._values = "text"
-        elif self._parser_of(field) != "json":
-            self._refuse(f"{place}.content_args.value_parser", "values are text, or `json`")
+        elif (cast("dict[str, Any]", given).get("name") if isinstance(given, dict) else given) != "json":
+            self._refuse(f"{field.place}.content_args.value_parser", "values are text, or `json`")
         self._is_merged = bool(field.args.get("merge_duplicates"))
         if field.parser == "kv-lines":
-            return self._lines(field, place)
+            return self._lines(field)
         tag = parts_of(field.args.get("tag_pattern"), "key")
         rest = parts_of(tag.after, "value") if tag is not None else None
         if tag is None or rest is None:
-            self._refuse(f"{place}.content_args.tag_pattern", "it has a group `key` and then a group `value`")
+            self._refuse(key, "it has a group `key` and then a group `value`")
         if re.search(r"\\[1-9]|\(\?P=", rest.after) or not rest.after:
-            self._refuse(f"{place}.content_args.tag_pattern", "a value ends at a closer that says nothing of the key")
-        key = f"{place}.content_args.tag_pattern"
+            self._refuse(key, "a value ends at a closer that says nothing of the key")
         self._terminals["ARG_NAME"] = _name_of(tag.group)
         opener = self._terminal("_ARGUMENT_OPEN", self._pattern(key, tag.before))
         middle = self._terminal("_VALUE_OPEN", self._pattern(key, rest.before))
@@ -265,11 +265,7 @@ class _GrammarWriter:
         self._rules.append(f"argument: {opener} ARG_NAME {middle} ARG_VALUE {close}")
         return "argument*"
 
-    def _parser_of(self, field: Field) -> str:
-        given: Any = field.args["value_parser"]
-        return str(given.get("name") if isinstance(given, dict) else given)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-
-    def _json_arguments(self, field: Field, place: str) -> str:
+    def _json_arguments(self, field: Field) -> str:
         delims: Any = field.args.get("string_delims")
         if not delims and not field.args.get("unquoted_keys"):
             self._imports |= {".shared.json.JSON_OBJECT", ".shared.json.JSON_STRING"}
@@ -278,16 +274,16 @@ class _GrammarWriter:
         pairs = cast("list[Any]", delims) if isinstance(delims, list) else []
         marks = cast("list[Any]", pairs[0]) if len(pairs) == 1 and isinstance(pairs[0], list) else []
         if len(marks) != 2 or marks[0] != marks[1] or not isinstance(marks[0], str) or not marks[0]:
-            self._refuse(f"{place}.content_args.string_delims", "one mark stands on both sides of a string")
+            self._refuse(f"{field.place}.content_args.string_delims", "one mark stands on both sides of a string")
         self._terminals["BRACED_OBJECT"] = literal(marks[0])
         self._rules.append("arguments: BRACED_OBJECT")
         return "arguments"
 
-    def _lines(self, field: Field, place: str) -> str:
+    def _lines(self, field: Field) -> str:
         """The rule of arguments with a line for each."""
         line, colon = field.args.get("line_sep", "\n"), field.args.get("kv_sep", ":")
-        self._literals(f"{place}.content_args.line_sep", line)
-        self._literals(f"{place}.content_args.kv_sep", colon)
+        self._literals(f"{field.place}.content_args.line_sep", line)
+        self._literals(f"{field.place}.content_args.kv_sep", colon)
         key = rf"[^\s{re.escape(colon[0])}]{{1,200}}"
         self._terminals["ARG_NAME"] = f"/{key}/"
         follows = rf"\s{{0,9}}{key}\s{{0,9}}{re.escape(colon)}"

@@ -235,14 +235,12 @@ def filled(shape: Any, scope: dict[str, Any]) -> Any:
     if isinstance(shape, list):
         return [filled(part, scope) for part in cast("list[Any]", shape)]
     match = _PLACEHOLDER.fullmatch(shape) if isinstance(shape, str) else None
-    return shape if match is None else at(scope, match[1].split("."))
-
-
-def at(value: Any, path: list[str]) -> Any:
-    """The value under a path of keys. Raises LookupError if there is none."""
-    for key in path:
+    if match is None:
+        return shape
+    value: Any = scope
+    for key in match[1].split("."):
         if not isinstance(value, dict) or key not in value:
-            raise LookupError(f"`{'.'.join(path)}` leads nowhere: there is no `{key}`")
+            raise LookupError(f"`{match[1]}` leads nowhere: there is no `{key}`")
         value = cast("dict[str, Any]", value)[key]
     return value
 

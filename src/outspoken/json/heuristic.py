@@ -101,10 +101,8 @@ def _letters(text: str) -> list[str]:
 # -- the schema
 
 
-def names_of(schema: dict[str, Any] | None) -> frozenset[str]:
+def names_of(schema: dict[str, Any]) -> frozenset[str]:
     """The names of all properties in a schema."""
-    if not schema:
-        return frozenset()
     names: set[str] = set()
     todo: list[Any] = [schema]
     for _ in range(_MAX_PARTS):

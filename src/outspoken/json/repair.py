@@ -6,7 +6,6 @@ or the region is not read at all.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, NamedTuple
 
@@ -25,15 +24,13 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
 from .heuristic import misfits, names_of, read_heuristically
-from .scanner import BLANKS, NotJsonError, decode, encodable_value, read_at, total_pattern
+from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
 from .tokens import BLANK, DATA, SURROGATE, TORN, Change, string_changes
 
 _STRUCTURE, _HEURISTIC = LEVELS.index("structure"), LEVELS.index("heuristic")
 
-#: a string or a mark of sound JSON
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _BETWEEN = total_pattern(r"[ \t\r\n,;，；]*")
 _OPENER = re.compile(r"[{\[｛［【]")
 _SURPLUS_CLOSER = re.compile(r"\s*[}\]]")
@@ -384,37 +381,8 @@ def _edits_of(made: str, start: int, offset: int, changes: list[Change]) -> tupl
     for first, last, after, _ in changes:
         places.append(first - shift)
         shift += last - first - len(after)
-    paths = _paths(made, places)
+    paths = paths_of(made, places)
     return tuple(
         Edit(offset + first, offset + last, after, code, CODES[code].level, path)
         for (first, last, after, code), path in zip(changes, paths, strict=True)
     )
-
-
-def _paths(made: str, places: list[int]) -> list[tuple[str | int, ...]]:
-    """The paths of the values that ascending places of a sound JSON text are in."""
-    found: list[tuple[str | int, ...]] = []
-    path: list[str | int] = []
-    keys: list[bool] = []
-    for match in _TOKEN.finditer(made):
-        if match[0] in "}]":
-            path.pop()
-            keys.pop()
-        while len(found) < len(places) and places[len(found)] < match.end():
-            found.append(tuple(path[:-1] if keys and keys[-1] else path))
-        if len(found) == len(places):
-            break
-        char = match[0][0]
-        if char == '"':
-            if keys and keys[-1]:
-                path[-1] = json.loads(match[0], strict=False)
-                keys[-1] = False
-        elif char in "{[":
-            path.append(0 if char == "[" else "")
-            keys.append(char == "{")
-        elif char == ",":
-            last = path[-1]
-            keys[-1] = isinstance(last, str)
-            path[-1] = last + 1 if isinstance(last, int) else ""
-    found += [tuple(path)] * (len(places) - len(found))
-    return found

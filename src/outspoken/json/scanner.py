@@ -48,6 +48,8 @@ _SCALAR = total_pattern(r"[A-Za-z0-9+.\-]*")
 _NOT_BRACKETS = re.compile(r'[^"{}\[\]]+|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 #: a complete string, a quote or a bracket
 _NOT_QUOTED = re.compile(r"""["][^"\\]*(?:\\.[^"\\]*)*"|["'{}\[\]]""", re.DOTALL)
+#: a string or a mark of sound JSON
+_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _QUOTED = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]")}
 
 
@@ -154,6 +156,35 @@ def too_deep(piece: str, max_depth: int) -> bool:
 def depth_of(text: str) -> int:
     """How deep the brackets of a sound JSON value nest."""
     return max(accumulate([1 if char in "{[" else -1 for char in _NOT_BRACKETS.sub("", text)]), default=0)
+
+
+def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
+    """The paths of the values that ascending places of a sound JSON text are in."""
+    found: list[tuple[str | int, ...]] = []
+    path: list[str | int] = []
+    keys: list[bool] = []
+    for match in _STRING_OR_MARK.finditer(text):
+        if match[0] in "}]":
+            path.pop()
+            keys.pop()
+        while len(found) < len(places) and places[len(found)] < match.end():
+            found.append(tuple(path[:-1] if keys and keys[-1] else path))
+        if len(found) == len(places):
+            break
+        char = match[0][0]
+        if char == '"':
+            if keys and keys[-1]:
+                path[-1] = json.loads(match[0], strict=False)
+                keys[-1] = False
+        elif char in "{[":
+            path.append(0 if char == "[" else "")
+            keys.append(char == "{")
+        elif char == ",":
+            last = path[-1]
+            keys[-1] = isinstance(last, str)
+            path[-1] = last + 1 if isinstance(last, int) else ""
+    found += [tuple(path)] * (len(places) - len(found))
+    return found
 
 
 class BracketCounter:

@@ -56,7 +56,12 @@ def _of_text(text: str, schema_view: SchemaView) -> Any:
     """The value of an element that holds text."""
     if schema_view.is_text:
         return text
-    return schema_view.bare(text) if text.strip(_BLANK) or schema_view.may_be_text else _empty(schema_view, text)
+    if not text.strip(_BLANK) and not schema_view.may_be_text:
+        if schema_view.may_be("array"):
+            return []
+        if schema_view.may_be("object"):
+            return {}
+    return schema_view.bare(text)
 
 
 class _Child(NamedTuple):
@@ -206,10 +211,6 @@ class TaggedScanner(Transcoder):
             return _grouped(children), False
         text = "".join(element.pieces)
         value = _of_text(text, schema_view)
-        if element.raw:
-            return value, False
-        if not text.strip(_BLANK) and not schema_view.may_be_text:
-            return value, False
         if schema_view.types is not None and "array" in schema_view.types and not fits(value, schema_view.types):
             return schema_view.item.bare(text), True
         return value, False
@@ -236,13 +237,6 @@ def _grouped(children: list[_Child]) -> dict[str, Any]:
         many = last.loose or (len(group) > 1 and not last.single)
         found[name] = [child.value for child in group] if many else last.value
     return found
-
-
-def _empty(schema_view: SchemaView, text: str) -> Any:
-    """The value of an empty element."""
-    if schema_view.may_be("array"):
-        return []
-    return {} if schema_view.may_be("object") else schema_view.bare(text)
 
 
 def write_tagged(value: dict[str, Any], prefix: str) -> str | None:

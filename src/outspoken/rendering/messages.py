@@ -226,19 +226,15 @@ def read_value(parser: str, args: dict[str, Any], data: Any) -> Any:
             raise ValueError(f"`{text}` is neither true nor false")
         return _BOOLEANS[text.lower()]
     if parser == "json":
-        return _json(text, args)
+        try:
+            return json.loads(text)
+        except ValueError:
+            if args.get("allow_non_json"):
+                return text
+            raise
     if parser == "xml-inline":
         return _tags(data, args)
     return _lines(data, args) if parser == "kv-lines" else text
-
-
-def _json(text: str, args: dict[str, Any]) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        if not args.get("allow_non_json"):
-            raise
-        return text
 
 
 def _held(text: str, args: dict[str, Any]) -> Any:
