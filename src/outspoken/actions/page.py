@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from outspoken.results.actions.base import ElementRef
+from outspoken.results.construct import FrozenModel
 
-_MODEL = ConfigDict(frozen=True)
 
-
-class PageElement(BaseModel):
+class PageElement(FrozenModel):
     """An element of the page.
 
     `kind` is its tag (`input`). Of its `attributes`, `type` and `role` describe it as well. `hash` and `data` belong to
     the caller; actions that refer to the element receive them.
     """
-
-    model_config = _MODEL
 
     kind: str | None = None
     attributes: dict[str, Any] = Field(default_factory=dict[str, Any])
@@ -34,10 +31,8 @@ class PageElement(BaseModel):
         return frozenset([word.strip().lower() for word in words if isinstance(word, str) and word.strip()])
 
 
-class PageContext(BaseModel):
+class PageContext(FrozenModel):
     """The elements of a page, by the ids, marks or indexes that the model knows them by, as text."""
-
-    model_config = _MODEL
 
     elements: dict[str, PageElement] = Field(default_factory=dict[str, PageElement])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -61,24 +61,8 @@ _NAME = re.compile(r"[A-Za-z]\w{0,63}", re.ASCII)
 _MARKER = re.compile(r"[^\W\d_](?:[\w.\-]{0,62}\w)?")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _KeywordFields:
-    """The keyword-only fields of a type."""
-
-    kind: Kind = "object"
-    wrapping: Wrapping = "tolerant"
-    any_case: bool = False
-    pages: tuple[str, ...] | None = None
-    beside: bool = False
-    instructions: str = ""
-    example: Any = None
-    summarize: Callable[[Any], str] | None = None
-    parser: Callable[[Any], Any] | None = None
-    check: Callable[[Any, Page], Iterable[str]] | None = None
-
-
 @dataclass(frozen=True, eq=False)
-class PayloadType(_KeywordFields):
+class PayloadType:
     """One type of payload: its marker, its JSON, and how prompts describe it.
 
     `name` is the type of the payloads, a Python identifier; `marker` is what the model writes, with or without its
@@ -100,6 +84,17 @@ class PayloadType(_KeywordFields):
     name: str
     marker: str
     model: Any = None
+    _: KW_ONLY
+    kind: Kind = "object"
+    wrapping: Wrapping = "tolerant"
+    any_case: bool = False
+    pages: tuple[str, ...] | None = None
+    beside: bool = False
+    instructions: str = ""
+    example: Any = None
+    summarize: Callable[[Any], str] | None = None
+    parser: Callable[[Any], Any] | None = None
+    check: Callable[[Any, Page], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "marker", self.marker.strip().removesuffix(":").rstrip())

@@ -92,7 +92,6 @@ def parse_action(
 
 
 def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
-    """The reply with checked actions."""
     pending: list[PendingDiagnostic] = []
     segments: list[Segment] = []
     for segment in reply.segments:

@@ -94,10 +94,8 @@ class ProviderStream:
         """
         if self.reply is not None:
             raise StreamClosedError("the stream was closed; make a new ProviderStream for the next response")
-        if isinstance(chunk, (bytes, bytearray)):
-            values = self._framer.feed(bytes(chunk))
-        elif isinstance(chunk, str):
-            values = self._framer.feed(chunk)
+        if isinstance(chunk, (str, bytes, bytearray)):
+            values = self._framer.feed(chunk if isinstance(chunk, str) else bytes(chunk))
         else:
             values = [("", to_json_data(chunk))]
         for name, value in values:

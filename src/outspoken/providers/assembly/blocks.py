@@ -182,7 +182,6 @@ class ParsedTextBlock(Block):
         return mapped
 
     def _call_index(self, index: int) -> int:
-        """Map a call's index to that in the response."""
         if index not in self._call_indexes:
             self._call_indexes[index] = self.recorder.next_call_index()
         return self._call_indexes[index]

@@ -19,16 +19,8 @@ from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part, to
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: Chat completions have no reason for a pause; as with "length", the client may continue.
-_FINISH_REASONS: dict[FinishReason, str] = {
-    "stop": "stop",
-    "tool_calls": "tool_calls",
-    "length": "length",
-    "content_filter": "content_filter",
-    "refusal": "content_filter",
-    "pause": "length",
-    "other": "stop",
-}
+#: The reasons that chat completions do not have. With "length", too, the client may continue.
+_OTHER_REASONS: dict[FinishReason, str] = {"refusal": "content_filter", "pause": "length", "other": "stop"}
 
 
 class ChatCompletionsOptions(ExportOptions, total=False):
@@ -65,6 +57,11 @@ class ChatCompletionsExporter(Exporter):
 
     def _add_chunk(self, delta: Part, finish_reason: str | None = None) -> None:
         self._parts.append(self.envelope([self.choice("delta", delta, finish_reason)]))
+
+    @property
+    def finish_reason(self) -> str:
+        """The finish reason in the words of chat completions."""
+        return _OTHER_REASONS.get(self.reason, self.reason)
 
     def choice(self, kind: str, content: Part, finish_reason: str | None) -> Part:
         """Return a choice with a `delta` or a `message`."""
@@ -121,7 +118,7 @@ class ChatCompletionsExporter(Exporter):
         if self.error is not None:
             self._parts.append({"error": error_object(self.error)})
             return
-        self._add_chunk({}, _FINISH_REASONS[self.reason])
+        self._add_chunk({}, self.finish_reason)
         if self.usage is not None and self._include_usage:
             self._parts.append({**self.envelope([]), "usage": usage_object(self.usage)})
 
@@ -156,13 +153,12 @@ def to_openai(reply: Reply, **options: Unpack[ChatCompletionsOptions]) -> Part:
     exporter.export_reply(reply)
     if exporter.error is not None:
         return {"error": error_object(exporter.error)}
-    choice = exporter.choice("message", _message(exporter, reply), _FINISH_REASONS[exporter.reason])
+    choice = exporter.choice("message", _message(exporter, reply), exporter.finish_reason)
     completion = exporter.envelope([choice], "chat.completion")
     return completion | ({"usage": usage_object(exporter.usage)} if exporter.usage else {})
 
 
 def _message(exporter: ChatCompletionsExporter, reply: Reply) -> Part:
-    """Return the message of a reply that was exported."""
     message: Part = {"role": "assistant", "content": reply.text or None, "refusal": exporter.refusal or None}
     if reply.reasoning is not None:
         message[exporter.reasoning_field] = reply.reasoning

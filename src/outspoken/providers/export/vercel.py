@@ -22,16 +22,8 @@ if TYPE_CHECKING:
 #: The header by which the SDK recognises the protocol.
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 
-_FINISH_REASONS: dict[FinishReason, str] = {
-    "stop": "stop",
-    "tool_calls": "tool-calls",
-    "length": "length",
-    "content_filter": "content-filter",
-    "refusal": "content-filter",
-    "pause": "other",
-    "error": "error",
-    "other": "other",
-}
+#: The reasons that the AI SDK does not have.
+_OTHER_REASONS: dict[FinishReason, FinishReason] = {"refusal": "content_filter", "pause": "other"}
 
 #: The data parts of the extension. Incomplete calls that were announced have a `tool-input-error` instead.
 _DATA_PARTS = {
@@ -122,7 +114,8 @@ class VercelExporter(Exporter):
             self._add_part("error", errorText=self.error.message)
         self._add_part("finish-step")
         usage = {"messageMetadata": {"usage": usage_object(self.usage)}} if self.usage else {}
-        self._add_part("finish", finishReason=_FINISH_REASONS[self.reason], **usage)
+        reason = _OTHER_REASONS.get(self.reason, self.reason).replace("_", "-")
+        self._add_part("finish", finishReason=reason, **usage)
 
 
 def to_vercel_parts(events: Iterable[ProviderEvent], **options: Unpack[VercelOptions]) -> Iterator[Part]:

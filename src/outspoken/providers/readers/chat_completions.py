@@ -143,7 +143,6 @@ class ChatCompletionsReader(Reader):
             self._assembler.text(content)
 
     def _read_part(self, part: JsonObject) -> None:
-        """Read one part of a content that is a list."""
         kind = part.string("type")
         if kind in ("text", "output_text", None) and part.has("text"):
             self._assembler.text(part.string("text"))

@@ -36,7 +36,6 @@ class CohereReader(Reader):
             self._fail(body, "message", "an object")
 
     def _read_message(self, message: JsonObject) -> None:
-        """Read a whole message."""
         to = self._assembler
         to.reasoning(message.string("tool_plan"), _PLAN)
         to.end_part("reasoning", _PLAN)

@@ -142,7 +142,6 @@ class ResponsesReader(Reader):
                 self._assembler.end_part("call", (index,))
 
     def _read_part(self, index: int, number: int, part: JsonObject) -> None:
-        """Read a part of a message."""
         kind = part.string("type") or ""
         if kind == "refusal":
             if (index, number) not in self._refused:
