@@ -294,7 +294,9 @@ class _GrammarWriter:
 
     def _call_close(self, field: Field, split: Split) -> str:
         """The closer of a call. If the opener opens several tags, the inner ones may be closed as well."""
-        spelled = self._close_written(field, split)
+        own = self._literals("close", field.data.get("close"))
+        last = own[0] if own else written(str(field.data.get("close_pattern")))
+        spelled = None if last is None else "".join([f"{tag}\n" for tag in self._inner(split)]) + last
         return self._terminal("_TOOL_CALLS_CLOSE", pattern(self._close_source(field, split), spelled))
 
     def _inner(self, split: Split) -> list[str]:
@@ -307,8 +309,3 @@ class _GrammarWriter:
         inner = "".join([f"(?:{re.escape(tag)}\\s{{0,99}})?" for tag in self._inner(split)])
         blank = r"\s{0,99}" if inner else ""
         return f"{blank}{inner}(?:{source})"
-
-    def _close_written(self, field: Field, split: Split) -> str | None:
-        own = self._literals("close", field.data.get("close"))
-        last = own[0] if own else written(str(field.data.get("close_pattern")))
-        return None if last is None else "".join([f"{tag}\n" for tag in self._inner(split)]) + last

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from outspoken.results.events import ActionText, Event, TextDelta
 from outspoken.results.replies import Segment, Text
 
 _STOP = re.compile(r"['\"\\]")
-_ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-_JSON_ESCAPED = {"\\": "\\", '"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
+_JSON_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _CODE = re.compile(r"u[0-9a-fA-F]{0,4}")
 #: the second half of a surrogate pair, or the beginning of its escape
 _LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
@@ -30,6 +31,8 @@ class PartialString:
 
     #: the event that carries more of the text
     delta: type[ActionText] | type[TextDelta] = TextDelta
+    #: the characters that an escape may stand for, by the one behind its backslash
+    escapes: ClassVar[dict[str, str]] = _ESCAPES
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -103,7 +106,11 @@ class PartialString:
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
         """Read an escape behind its backslash. Returns its character, None if it is incomplete, and its end."""
-        raise NotImplementedError
+        if pos == len(piece):
+            return None, pos
+        char = self.escapes.get(piece[pos])
+        self._over = char is None
+        return char or "", pos + 1
 
 
 class PartialTypedText(PartialString):
@@ -131,13 +138,6 @@ class PartialTypedText(PartialString):
         self._break = "\n" if text.endswith("\n") else ""
         return super()._certain(text[: len(text) - len(self._break)])
 
-    def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
-        if pos == len(piece):
-            return None, pos
-        char = _ESCAPED.get(piece[pos])
-        self._over = char is None
-        return char or "", pos + 1
-
 
 class PartialAnswer(PartialString):
     """The text of an answer, with JSON escapes.
@@ -147,6 +147,7 @@ class PartialAnswer(PartialString):
     """
 
     __slots__ = ("begun", "is_bare")
+    escapes = _JSON_ESCAPES
 
     def __init__(self, begun: int, *, is_bare: bool = False) -> None:
         super().__init__("")
@@ -159,12 +160,8 @@ class PartialAnswer(PartialString):
         return isinstance(segment, Text) and segment.text.startswith(self.sent)
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
-        if pos == len(piece):
-            return None, pos
-        if piece[pos] != "u":
-            char = _JSON_ESCAPED.get(piece[pos])
-            self._over = char is None
-            return char or "", pos + 1
+        if not piece.startswith("u", pos):
+            return super()._escape(piece, pos)
         digits = _CODE.match(piece, pos)
         end = pos + 5
         if digits is None or digits.end() < end:
