@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.recovery.marker_lexer import marker_lexer
-from outspoken.recovery.sync_points import SyncPoints, sync_points
+from outspoken.recovery.sync_points import SyncPoints
 from outspoken.semantics.open_node import OpenNode
 
 from .text_buffer import TextBuffer
@@ -15,32 +16,22 @@ from .text_buffer import TextBuffer
 _NEAR = 120
 
 
+@dataclass(slots=True, eq=False)
 class DamagedSegment:
     """A segment that is held until its end because the grammar refuses a part of it.
 
     It begins at the offset `start` in the configuration `outer`, and was refused at the offset `refused_at`. `call` is
     the call in it that was announced, if one was. `may_be_call` is None as long as that is not known. A segment is
-    `from_bracket` if a bracket is all that opened it. `sync` finds its end; if the opening marker of the segment is
-    missing (`lacks_opener`), the next one may be missing, too.
+    `from_bracket` if a bracket is all that opened it. `sync` finds its end.
     """
 
-    __slots__ = ("call", "from_bracket", "may_be_call", "outer", "refused_at", "start", "sync")
-
-    def __init__(
-        self,
-        start: int,
-        outer: Config,
-        call: OpenNode | None,
-        refused_at: int,
-        may_be_call: bool | None,
-        *,
-        lacks_opener: bool = False,
-        from_bracket: bool = False,
-        sync: SyncPoints | None = None,
-    ) -> None:
-        self.start, self.outer, self.call, self.refused_at = start, outer, call, refused_at
-        self.may_be_call, self.from_bracket = may_be_call, from_bracket
-        self.sync = sync or sync_points(outer.automaton, outer, lacks_opener)
+    start: int
+    outer: Config
+    call: OpenNode | None
+    refused_at: int
+    may_be_call: bool | None
+    sync: SyncPoints
+    from_bracket: bool = False
 
 
 def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:

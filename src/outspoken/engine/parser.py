@@ -7,6 +7,7 @@ matched in batches; a chunk is read marker by marker, and what may still become 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ class Parser:
         """The place of the parser; None if it is in the middle of something, or has met damage."""
         if self._blanks or not self.state.is_within_text or self.budget.spent:
             return None
-        return Checkpoint(self.text.copy(), self.state.copy(), self._holds_blank)
+        return Checkpoint(self.text.copy(), copy(self.state), self._holds_blank)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Start from a checkpoint of a parser with the same automaton."""

@@ -10,7 +10,7 @@ from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexe
 from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
 from outspoken.recovery.search import recover
 from outspoken.recovery.speculation import Speculation
-from outspoken.recovery.sync_points import single_character_points
+from outspoken.recovery.sync_points import single_character_points, sync_points
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, Place
 
@@ -75,7 +75,8 @@ class RecoveryDriver:
         announced = next((node for node in reversed(nodes) if node.index >= 0), None)
         if announced is not None:
             outer = self.automaton.outside_of_call(self.state.config)
-            return DamagedSegment(announced.start, outer, announced, at, True, lacks_opener=self.lacks_opener())
+            sync = sync_points(self.automaton, outer, self.lacks_opener())  # the next opener may be missing, too
+            return DamagedSegment(announced.start, outer, announced, at, True, sync)
         if self.builder.context.repair_limit == "none":
             return None
         return self._without_announcement(at)
@@ -90,15 +91,17 @@ class RecoveryDriver:
         if from_bracket and (any(f.name for f in nodes) or any(step.role == "arguments" for step in config.embedded)):
             is_call = True
         if opener is not None:
-            start, outer, lacks = self.state.opener_at, automaton.top_level, bool(opener.inserted)
-            return DamagedSegment(start, outer, None, at, is_call, lacks_opener=lacks, from_bracket=from_bracket)
+            outer, start = automaton.top_level, self.state.opener_at
+            sync = sync_points(automaton, outer, bool(opener.inserted))
+            return DamagedSegment(start, outer, None, at, is_call, sync, from_bracket)
         safe = self.builder.output.consumed
         call = next((f for f in nodes if f.start >= safe and not CALLS.isdisjoint(f.kinds.split())), None)
         if call is not None:
             is_call = is_call or "action" in call.kinds or None
-            return DamagedSegment(call.start, automaton.outside_of_call(config), None, at, is_call)
+            outer = automaton.outside_of_call(config)
+            return DamagedSegment(call.start, outer, None, at, is_call, sync_points(automaton, outer))
         inside = marker_lexer(automaton).has_json and not is_closed(config)
-        return DamagedSegment(at, config, None, at, is_call or inside or None)
+        return DamagedSegment(at, config, None, at, is_call or inside or None, sync_points(automaton, config))
 
     def lacks_opener(self) -> bool:
         """Is the marker missing that should have led out of plain text?"""

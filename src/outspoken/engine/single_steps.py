@@ -239,11 +239,6 @@ class SingleSteps:
             builder.answers.begin_value(embedded)
         return True
 
-    def send_typed(self, embedded: EmbeddedValue, piece: str) -> None:
-        """Pass on a piece of the text that an action types."""
-        if self.is_typed(embedded):
-            self.builder.actions.add_text(piece, quoted=True)
-
     def is_typed(self, embedded: EmbeddedValue) -> bool:
         """Is an embedded value the text that an action types?"""
         nodes = self.builder.nodes
@@ -256,7 +251,8 @@ class SingleSteps:
         if end > text.pos:
             piece = text.text[text.pos : end]
             embedded.pieces.append(piece)
-            self.send_typed(embedded, piece)
+            if self.is_typed(embedded):
+                self.builder.actions.add_text(piece, quoted=True)
         if transition.role == "arguments" and (end > text.pos or scanner.transcodes):
             certain = embedded.certain()
             if certain:

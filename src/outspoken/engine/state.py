@@ -47,12 +47,6 @@ class ParserState:
         #: the free text that is trimmed. Plain text at its start is trimmed as the format of the last segment says
         self.trims = self.leading_trims = automaton.trims
 
-    def copy(self) -> ParserState:
-        """An independent state at the same place, in which nothing but free text is open."""
-        made = ParserState(self.config.automaton, self.config, self.opener_at)
-        made.continue_from(self)
-        return made
-
     def continue_from(self, other: ParserState) -> None:
         """Take the place of another state in which nothing but free text is open."""
         self.config, self.opener_at = other.config, other.opener_at

@@ -92,14 +92,8 @@ def stream(
 
     The last event is `Done`. Its reply equals that of `parse` for the joined chunks. For the arguments, see `parse`.
     """
-    parser = StreamParser(
-        format,
-        tools=tools,
-        prefix=prefix,
-        on_error=on_error,
-        repair=repair,
-        settings=with_screen(settings, coordinates, screen),
-    )
+    settings = with_screen(settings, coordinates, screen)
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
     for chunk in chunks:
         yield from parser.feed(chunk)
     yield from parser.close()
@@ -118,14 +112,8 @@ async def astream(
     settings: Settings | None = None,
 ) -> AsyncIterator[Event]:
     """Like `stream`, for an asynchronous iterable of chunks."""
-    parser = StreamParser(
-        format,
-        tools=tools,
-        prefix=prefix,
-        on_error=on_error,
-        repair=repair,
-        settings=with_screen(settings, coordinates, screen),
-    )
+    settings = with_screen(settings, coordinates, screen)
+    parser = StreamParser(format, tools=tools, prefix=prefix, on_error=on_error, repair=repair, settings=settings)
     async for chunk in chunks:
         for event in parser.feed(chunk):
             yield event

@@ -146,7 +146,7 @@ class PayloadPolicy(ParserPolicy):
         if node is None:
             return None
         automaton = recovery.automaton
-        return DamagedSegment(node.start, automaton.top_level, None, at, True, sync=payload_openers(automaton))
+        return DamagedSegment(node.start, automaton.top_level, None, at, True, payload_openers(automaton))
 
     def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
         """A payload is never text: it is broken."""
