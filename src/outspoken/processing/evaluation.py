@@ -36,10 +36,8 @@ def evaluate(request: ParseRequest, config: ParserConfig, settings: Settings, ch
     """Read a response, check it, and determine its outcome. The caller sets the `route` of a failed response."""
     found = run_strategies(request, config, settings)
     reply = found.reply
-    pending = [
-        *_response_diagnostics(request, found, config.expect, settings),
-        *_argument_diagnostics(reply, request.tools),
-    ]
+    pending = [*_response_diagnostics(request, found, config.expect, settings)]
+    pending += _argument_diagnostics(reply, request.tools)
     checked = [d for check in checks for d in check(reply, request.context)]
     problems = tuple(
         [d for d in (*reply.diagnostics, *place_diagnostics(pending, reply.raw), *checked) if d.severity != "note"]

@@ -234,9 +234,8 @@ def to_object(value: Any, prompt_name: str | None) -> ListObject | None:
         return None
     if len(actions) == 1 and not any("actions" in item or "action_type" in item for item in objects):
         left = _left_out(len(items) - 2)
-        return ListObject(
-            {**objects[0], "actions": actions[0]}, [("joined-actions", MESSAGES["joined-actions"]), *left]
-        )
+        joined = ("joined-actions", MESSAGES["joined-actions"])
+        return ListObject({**objects[0], "actions": actions[0]}, [joined, *left])
     if asks_for_actions(prompt_name) and not nested and all(map(_is_action, objects)):
         kept = [item for place, item in enumerate(objects) if not place or not _same(item, objects[place - 1])]
         findings = [("wrapped-actions", MESSAGES["wrapped-actions"])]

@@ -302,7 +302,8 @@ class Exporter:
                 if call is None:  # it was not certain before its end that it is a call
                     call = self._announce(event.call.id, event.call.name)
                     self._add_arguments(call, event.call.arguments_text)
-                self._complete(call, event.call.arguments)
+                call.open = False
+                self._on_call_end(call, event.call.arguments)
             case results.ToolCallUnfinished():
                 self._add_unfinished_call(event.call, self._by_index.get(event.index))
             case _:
@@ -322,10 +323,6 @@ class Exporter:
     def _add_arguments(self, call: ExportedCall, arguments: str) -> None:
         call.pieces.append(arguments)
         self._on_call_delta(call, arguments)
-
-    def _complete(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
-        call.open = False
-        self._on_call_end(call, arguments)
 
     def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
         """Add an incomplete call to the extension. If it was announced, it stays open."""
@@ -353,7 +350,8 @@ class Exporter:
         call = self._announce(action.id, self._action_tool)
         arguments = action.model_dump(mode="json", exclude=set(PROVENANCE), exclude_none=True)
         self._add_arguments(call, json.dumps(arguments, ensure_ascii=False))
-        self._complete(call, arguments)
+        call.open = False
+        self._on_call_end(call, arguments)
 
     def _add_extension_item(self, kind: str, item: Part) -> None:
         self._switch_block(None)
