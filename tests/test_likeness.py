@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from outspoken import parse, render
-from tools.new_format.call_slots import QUOTED_ID, UnclearError, slots_of_object, tokens
+from tools.new_format.call_slots import UnclearError, slots_of_object, tokens
 from tools.new_format.grammar_writer import HeaderFields, grammar
 from tools.new_format.notation import Notation
 from tools.new_format.sandbox import grammar_in_use, temporary_checkout
@@ -76,9 +76,9 @@ def test_notation_of_a_format(known: dict[str, Notation]) -> None:
 
 
 def test_a_notation() -> None:
-    told = rendered_notation("glm_4_5")
-    assert told is not None
-    assert told.markers == {
+    inferred = rendered_notation("glm_4_5")
+    assert inferred is not None
+    assert inferred.markers == {
         "call open": "<tool_call>",
         "behind the name": "\n",
         "argument open": "<arg_key>",
@@ -95,11 +95,11 @@ def test_notation_survives_its_grammar(known: dict[str, Notation], sandbox: Chec
 
     White space aside: some formats leave a blank line before the first of several calls, or indent the arguments.
     """
-    for name, told in known.items():
-        ids = [{"id": f"{number}"} if QUOTED_ID in told.kinds else {} for number in range(len(CALLS))]
+    for name, inferred in known.items():
+        ids = [{"id": f"{number}"} if "quoted_id" in inferred.kinds else {} for number in range(len(CALLS))]
         calls = [{**call, **id_} for call, id_ in zip(CALLS, ids, strict=True)]
         text = render(calls, name)
-        with grammar_in_use(sandbox, "made", grammar(told, HeaderFields("made", "t", "m", "s", "e"))):
+        with grammar_in_use(sandbox, "made", grammar(inferred, HeaderFields("made", "t", "m", "s", "e"))):
             reply = parse(text, "made")
             assert reply.diagnostics == [], name
             assert [{"name": c.name, "arguments": c.arguments} for c in reply.tool_calls] == CALLS, name
@@ -109,10 +109,10 @@ def test_notation_survives_its_grammar(known: dict[str, Notation], sandbox: Chec
 def test_format_is_nearest_to_itself(known: dict[str, Notation]) -> None:
     """Where the markup round the parts of a call tells all; another format may write the same markup."""
     unchanged: list[str] = []
-    for name, told in known.items():
+    for name, inferred in known.items():
         text = "Well." + render(CALLS, name) + render(CALLS, name)
         try:
-            found = match_format([text], name, told)
+            found = match_format([text], name, inferred)
         except UnclearError:
             continue
         assert found.calls == 4, name

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from outspoken.json import scanner
 from outspoken.notations import python_literals
@@ -14,9 +14,10 @@ from outspoken.notations import python_literals
 #: What a slot of a call may hold. `call` is a whole JSON object with a name and arguments, `object` all arguments as
 #: JSON. `value` is an argument that is bare text, `quoted_json` and `quoted_python` are texts in quotes, `json` and
 #: `python` are values that are no text, and `either` is one that both write alike.
-NAME, QUOTED_NAME, ID, QUOTED_ID, INDEX = "name", "quoted_name", "id", "quoted_id", "index"
-CALL, OBJECT, KEY, VALUE, JSON, PYTHON = "call", "object", "key", "value", "json", "python"
-QUOTED_JSON, QUOTED_PYTHON, EITHER = "quoted_json", "quoted_python", "either"
+SlotKind = Literal[
+    "name", "quoted_name", "id", "quoted_id", "index", "call", "object", "key",
+    "value", "json", "python", "quoted_json", "quoted_python", "either",
+]  # fmt: skip
 
 #: The keys that the shared rules for a call in JSON know.
 NAME_KEY, ARGUMENTS_KEYS, ID_KEYS = "name", ("arguments", "parameters", "args"), ("id", "call_id", "tool_call_id")
@@ -37,7 +38,7 @@ class UnclearError(Exception):
 class Slot(NamedTuple):
     """A span of a text that holds a part of a call."""
 
-    kind: str
+    kind: SlotKind
     start: int
     end: int
 
@@ -124,23 +125,23 @@ def slots_of_object(text: str, start: int) -> tuple[Slot, ...]:
         return ()
     value, end = cast("dict[str, Any]", found[0]), found[1]
     if isinstance(value.get(NAME_KEY), str) and any(key in value for key in ARGUMENTS_KEYS):
-        return (Slot(CALL, start, end),)
+        return (Slot("call", start, end),)
     members = list(_members(text, start, len(value)))
     if len(value) == 1 and isinstance(next(iter(value.values())), dict):
-        return (Slot(QUOTED_NAME, *members[0][0]), Slot(OBJECT, *members[0][1]))
-    kinds = [_kind(key, inner) for key, inner in value.items()]
-    if kinds.count(QUOTED_NAME) == 1 and kinds.count(OBJECT) == 1 and len(kinds) == len(set(kinds)) and "" not in kinds:
-        return tuple(Slot(kind, *place) for kind, (_, place) in zip(kinds, members, strict=True))
+        return (Slot("quoted_name", *members[0][0]), Slot("object", *members[0][1]))
+    kinds: list[SlotKind | None] = [_kind(key, inner) for key, inner in value.items()]
+    if {"quoted_name", "object"} <= set(kinds) and len(kinds) == len(set(kinds)) and None not in kinds:
+        return tuple(Slot(kind, *span) for kind, (_, span) in zip(kinds, members, strict=True) if kind)
     return ()
 
 
-def _kind(key: str, value: Any) -> str:
-    """What the member of a call's object is, by its key; "" where that is not known."""
+def _kind(key: str, value: Any) -> SlotKind | None:
+    """What the member of a call's object is, by its key; None if unknown."""
     if isinstance(value, dict):
-        return OBJECT
+        return "object"
     if isinstance(value, str):
-        return QUOTED_ID if key in ID_KEYS or key.endswith("_id") else QUOTED_NAME
-    return ""
+        return "quoted_id" if key in ID_KEYS or key.endswith("_id") else "quoted_name"
+    return None
 
 
 def _members(text: str, start: int, count: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

@@ -12,7 +12,7 @@ from tools.shared.checkout import Checkout
 from tools.shared.grammar_source import Source
 from tools.shared.text import counted
 
-from .call_slots import CALL, OBJECT, PYTHON, UnclearError
+from .call_slots import UnclearError
 from .chat_template import ChatTemplate, TemplateError, writers
 from .draft import Draft, add_responses, add_truncated_case
 from .grammar_writer import HeaderFields, grammar
@@ -143,7 +143,7 @@ def title(found: Notation) -> str:
     """A short title for a notation."""
     outer = re.findall(r"\w+", found.section[0] or found.head[0][0])
     where = f" in {'_'.join(outer[:3])}" if outer else ""
-    kinds = {CALL: "JSON", OBJECT: "Name and JSON", PYTHON: "Python calls"}
+    kinds = {"call": "JSON", "object": "Name and JSON", "python": "Python calls"}
     return f"{kinds.get(found.kinds[-1], 'Tagged arguments')}{where}"[:40]
 
 

@@ -5,27 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .call_slots import (
-    CALL,
-    ID,
-    INDEX,
-    JSON,
-    NAME,
-    OBJECT,
-    PYTHON,
-    QUOTED_ID,
-    QUOTED_NAME,
-    VALUE,
-    UnclearError,
-    is_tag,
-    tokens,
-)
+from .call_slots import SlotKind, UnclearError, is_tag, tokens
 from .markers import GrammarBody, closer, markers, pattern, pieces
 from .notation import Arguments, Notation
 
 #: What `shared/think.lark` writes.
 _SHARED_THINK = ("<think>\n", "\n</think>\n\n")
-_SYMBOLS = {NAME: "TOOL_NAME", QUOTED_NAME: "tool_name", OBJECT: "arguments", CALL: "_json_call", QUOTED_ID: "id"}
+_SYMBOLS = {
+    "name": "TOOL_NAME",
+    "quoted_name": "tool_name",
+    "object": "arguments",
+    "call": "_json_call",
+    "quoted_id": "id",
+}
 #: What may be read as a name, for a look ahead.
 _NAME = r"[\w.\-\/$@]{1,200}"
 #: Regular expressions for names where the shared ones would take the markup behind a name, too.
@@ -126,19 +118,19 @@ def _call(found: Notation, body: GrammarBody) -> None:
         else:
             parts.append(markers(markup, _role(kind), body))
         parts.append(_slot(found, number, kind, body))
-        if kind == ID:
+        if kind == "id":
             parts[-2:] = [f"({parts[-2]} call_id)?"] if number else [parts[-2], "call_id?"]
     if found.arguments:
         parts += [markers(found.lead, "_NAME_CLOSE", body, inner="CLOSE"), _listed(found.arguments, found, body)]
-    bare = found.arguments is not None and found.arguments.kind == VALUE and not found.arguments.close
+    bare = found.arguments is not None and found.arguments.kind == "value" and not found.arguments.close
     parts.append(markers(found.close, "_CALL_CLOSE", body, outer_last=True, behind=bare))
     body.rules = {"tool_call": " ".join(part for part in parts if part), **body.rules}
     body.rules = {k: body.rules[k] for k in ("_tool_calls", *body.rules) if k in body.rules}
     _joined_id(found, body)
 
 
-def _role(kind: str) -> str:
-    return {OBJECT: "_ARGUMENTS_OPEN", NAME: "_NAME_OPEN", QUOTED_NAME: "_NAME_OPEN", INDEX: "_INDEX_OPEN"}.get(
+def _role(kind: SlotKind) -> str:
+    return {"object": "_ARGUMENTS_OPEN", "name": "_NAME_OPEN", "quoted_name": "_NAME_OPEN", "index": "_INDEX_OPEN"}.get(
         kind, "_ID_OPEN"
     )
 
@@ -147,22 +139,22 @@ def _divider(markup: str) -> str:
     return "_COMMA" if markup.strip() == "," else "_SEPARATOR"
 
 
-def _slot(found: Notation, number: int, kind: str, body: GrammarBody) -> str:
+def _slot(found: Notation, number: int, kind: SlotKind, body: GrammarBody) -> str:
     """The symbol for a slot of a call, with what it needs."""
     following = found.head[number + 1][0] if number + 1 < len(found.head) else found.lead or found.close
-    if kind == NAME:
+    if kind == "name":
         _name("TOOL_NAME", following, body)
-    elif kind == CALL:
+    elif kind == "call":
         _object(found.key, body)
-    elif kind == OBJECT:
+    elif kind == "object":
         body.rules["arguments"] = "JSON_OBJECT | JSON_STRING"
         body.take("json", "JSON_OBJECT", "JSON_STRING")
-    elif kind in (QUOTED_NAME, QUOTED_ID):
+    elif kind in ("quoted_name", "quoted_id"):
         body.rules[_SYMBOLS[kind]] = "JSON_STRING"
         body.take("json", "JSON_STRING")
-    elif kind in (ID, INDEX):
-        terminal = "CALL_ID" if kind == ID else "CALL_INDEX"
-        body.terminals[terminal] = _NARROW if kind == ID else r"/\d{1,9}/"
+    elif kind in ("id", "index"):
+        terminal = "CALL_ID" if kind == "id" else "CALL_INDEX"
+        body.terminals[terminal] = _NARROW if kind == "id" else r"/\d{1,9}/"
         body.rules["call_id"] = terminal
         return "call_id"
     return _SYMBOLS[kind]
@@ -189,7 +181,7 @@ def _joined_id(found: Notation, body: GrammarBody) -> None:
     """A name and a number behind it, with a sign between, are the call's id, all of them together."""
     call = body.rules["tool_call"]
     match = re.search(r"((?:_\w+ )?)TOOL_NAME (_\w+) call_id", call)
-    if [kind for _, kind in found.head[:2]] != [NAME, INDEX] or not match or re.search(r"[\w<]", found.head[1][0]):
+    if [kind for _, kind in found.head[:2]] != ["name", "index"] or not match or re.search(r"[\w<]", found.head[1][0]):
         return
     own = match[1] if not is_tag(tokens(found.head[0][0])[-1]) else ""
     body.rules["tool_call"] = call.replace(f"{own}{match[0].removeprefix(match[1])}", "call_id")
@@ -200,15 +192,15 @@ def _listed(written: Arguments, found: Notation, body: GrammarBody) -> str:
     """The symbols for all arguments, and the rule for one."""
     first = markers(written.open, "_ARGUMENT_OPEN", body, opens=_key_ahead(written) if not written.open.strip() else "")
     _name("ARG_NAME", written.middle, body)
-    kinds = [(written.middle, written.kind, "_VALUE_OPEN")]
+    kinds: list[tuple[str, SlotKind, str]] = [(written.middle, written.kind, "_VALUE_OPEN")]
     if written.typed is not None:
-        kinds = [(written.middle, written.kind, "_TEXT_OPEN"), (written.typed, JSON, "_JSON_OPEN")]
+        kinds = [(written.middle, written.kind, "_TEXT_OPEN"), (written.typed, "json", "_JSON_OPEN")]
     options: list[str] = []
     for middle, kind, role in kinds:
-        opened = markers(middle, role, body, outer_last=True, free=kind == VALUE)
+        opened = markers(middle, role, body, outer_last=True, free=kind == "value")
         options.append(" ".join(symbol for symbol in (first, "ARG_NAME", opened, _value(kind, body)) if symbol))
     after = [written.separator or written.open, found.close or found.section[1]]
-    last = closer(written.close, after, body, free=written.kind == VALUE)
+    last = closer(written.close, after, body, free=written.kind == "value")
     options = [f"{option} {last}".rstrip() for option in options]
     body.rules["argument"] = "\n        | ".join(options)
     if not written.separator:
@@ -216,13 +208,13 @@ def _listed(written: Arguments, found: Notation, body: GrammarBody) -> str:
     return f"(argument ({markers(written.separator, _divider(written.separator), body)} argument)*)?"
 
 
-def _value(kind: str, body: GrammarBody) -> str:
+def _value(kind: SlotKind, body: GrammarBody) -> str:
     """The terminal for the value of an argument."""
-    if kind == PYTHON:
+    if kind == "python":
         body.terminals["PYTHON_VALUE"] = r"/[^,)\]}=:][\s\S]*/"
         return "PYTHON_VALUE"
-    name = "ARG_VALUE" if kind == VALUE else "JSON_VALUE"
-    body.take("text" if kind == VALUE else "json", name)
+    name = "ARG_VALUE" if kind == "value" else "JSON_VALUE"
+    body.take("text" if kind == "value" else "json", name)
     return name
 
 
@@ -244,10 +236,12 @@ def _ahead(found: Notation, *, section: bool) -> str:
         return ""
     ahead = "".join(f"\\s{{0,99}}{pattern(piece.strip())}" for piece in others if piece.strip())
     ahead += f"\\s{{0,99}}{pattern(found.head[0][0].strip())}" if section and found.head[0][0].strip() else ""
-    ahead += "\\s{0,99}" + {NAME: _NAME, CALL: r"\{", QUOTED_NAME: '"', QUOTED_ID: '"'}.get(found.head[0][1], r"\w")
+    ahead += "\\s{0,99}" + {"name": _NAME, "call": r"\{", "quoted_name": '"', "quoted_id": '"'}.get(
+        found.head[0][1], r"\w"
+    )
     behind = found.head[1:2]
     following = behind[0][0] if behind else found.lead
-    if found.head[0][1] == NAME and following.strip():
+    if found.head[0][1] == "name" and following.strip():
         ahead += f"\\s{{0,99}}{pattern(pieces(following)[0].strip())}"
     return ahead
 

@@ -8,25 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text
 
-from .call_slots import (
-    CALL,
-    EITHER,
-    ID,
-    JSON,
-    KEY,
-    NAME,
-    OBJECT,
-    PYTHON,
-    QUOTED_JSON,
-    QUOTED_PYTHON,
-    VALUE,
-    Call,
-    Sample,
-    Slot,
-    UnclearError,
-    json_value,
-    slots_of_object,
-)
+from .call_slots import Call, Sample, Slot, SlotKind, UnclearError, json_value, slots_of_object
 
 
 class Tool(NamedTuple):
@@ -144,18 +126,18 @@ def _call(text: str, start: int, tool: Tool) -> Call:
         value = json_value(text, at)
         slots = slots_of_object(text, at)
         if value and slots and tool.name in json.dumps(value[0]):
-            if slots[0].kind == CALL and isinstance(value[0].get("arguments", value[0].get("parameters")), str):
+            if slots[0].kind == "call" and isinstance(value[0].get("arguments", value[0].get("parameters")), str):
                 raise UnclearError("the arguments are written as a JSON string inside of JSON")
             return Call(slots)
         at = text.find("{", at + 1)
     at = text.find(tool.name, start)
     if at < 0:
         raise UnclearError(f"the name of the tool, `{tool.name}`, is not written")
-    name = Slot(NAME, at, at + len(tool.name))
+    name = Slot("name", at, at + len(tool.name))
     head = [name]
     given = text.rfind(tool.id, start, at)
     if given >= 0:
-        head.insert(0, Slot(ID, given, given + len(tool.id)))
+        head.insert(0, Slot("id", given, given + len(tool.id)))
     if tool.arguments and (pairs := _pairs(text, name.end, tool.arguments)):
         return Call(tuple(head), pairs)
     brace = text.find("{", name.end)
@@ -163,8 +145,8 @@ def _call(text: str, start: int, tool: Tool) -> Call:
     if value and value[0] == tool.arguments:
         given = text.find(tool.id, name.end, brace)
         if given >= 0:
-            head.append(Slot(ID, given, given + len(tool.id)))
-        return Call((*head, Slot(OBJECT, brace, value[1])))
+            head.append(Slot("id", given, given + len(tool.id)))
+        return Call((*head, Slot("object", brace, value[1])))
     if tool.arguments:
         raise UnclearError(f"the arguments of `{tool.name}`, {json.dumps(tool.arguments)}, are not written")
     return Call(tuple(head))
@@ -183,7 +165,7 @@ def _pairs(text: str, start: int, arguments: dict[str, Any]) -> tuple[tuple[Slot
         slot = _value(text, place + len(key), value) if place >= 0 else None
         if slot is None:
             return ()
-        pairs.append((Slot(KEY, place, place + len(key)), slot))
+        pairs.append((Slot("key", place, place + len(key)), slot))
         at = slot.end
     return tuple(pairs)
 
@@ -191,12 +173,12 @@ def _pairs(text: str, start: int, arguments: dict[str, Any]) -> tuple[tuple[Slot
 def _value(text: str, start: int, value: Any) -> Slot | None:
     """One argument's value, as JSON, as a Python literal or as it is: the spelling that comes first."""
     as_json, as_python = json.dumps(value, ensure_ascii=False), repr(value)
-    spelled = [(as_json, EITHER)] if as_json == as_python else [(as_python, PYTHON), (as_json, JSON)]
+    spelled: list[tuple[str, SlotKind]] = [(as_python, "python"), (as_json, "json")]
     if isinstance(value, str):
-        spelled = [(value, VALUE), (as_python, QUOTED_PYTHON), (as_json, QUOTED_JSON)]
-    places = [(text.find(spelling, start), -number, spelling, kind) for number, (spelling, kind) in enumerate(spelled)]
-    there = [place for place in places if place[0] >= 0]
-    if not there:
-        return None
-    at, _, spelling, kind = min(there)
-    return Slot(kind, at, at + len(spelling))
+        spelled = [(value, "value"), (as_python, "quoted_python"), (as_json, "quoted_json")]
+    elif as_json == as_python:
+        spelled = [(as_json, "either")]
+    places = [(text.find(spelling, start), -number) for number, (spelling, _) in enumerate(spelled)]
+    at, number = min([place for place in places if place[0] >= 0], default=(-1, 0))
+    spelling, kind = spelled[-number]
+    return Slot(kind, at, at + len(spelling)) if at >= 0 else None

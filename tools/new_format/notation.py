@@ -8,22 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .call_slots import (
-    CALL,
-    INDEX,
-    JSON,
-    OBJECT,
-    PYTHON,
-    QUOTED_JSON,
-    QUOTED_PYTHON,
-    VALUE,
-    Call,
-    Sample,
-    Slot,
-    UnclearError,
-    is_tag,
-    tokens,
-)
+from .call_slots import Call, Sample, Slot, SlotKind, UnclearError, is_tag, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +22,7 @@ class Arguments:
     middle: str
     close: str
     separator: str = ""
-    kind: str = VALUE
+    kind: SlotKind = "value"
     typed: str | None = None
 
 
@@ -50,7 +35,7 @@ class Notation:
     behind the last call and closes nothing: a token that ends the turn.
     """
 
-    head: tuple[tuple[str, str], ...]
+    head: tuple[tuple[str, SlotKind], ...]
     lead: str = ""
     arguments: Arguments | None = None
     close: str = ""
@@ -64,7 +49,7 @@ class Notation:
     key: str = "arguments"
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[SlotKind, ...]:
         """The slots of a call in order, with the kind of the values of its arguments at the end."""
         return (*[kind for _, kind in self.head], *([self.arguments.kind] if self.arguments else []))
 
@@ -129,7 +114,7 @@ def _bare(samples: list[Sample]) -> list[Sample]:
 
 def _without_braces(sample: Sample, call: Call) -> Call:
     last = call.head[-1]
-    empty = last.kind == OBJECT and sample.text[last.start : last.end] == "{}"
+    empty = last.kind == "object" and sample.text[last.start : last.end] == "{}"
     return replace(call, head=call.head[:-1]) if empty else call
 
 
@@ -174,14 +159,14 @@ def _with_index(sample: Sample, call: Call, number: int) -> Call:
     match = re.search(r"(?<!\d)\d+(?!\d)", sample.text[start : call.head[number].start])
     if match is None:
         raise UnclearError("some calls are numbered, and some are not")
-    slot = Slot(INDEX, start + match.start(), start + match.end())
+    slot = Slot("index", start + match.start(), start + match.end())
     return replace(call, head=(*call.head[:number], slot, *call.head[number:]))
 
 
-def _head(samples: list[Sample]) -> list[tuple[str, str]]:
+def _head(samples: list[Sample]) -> list[tuple[str, SlotKind]]:
     """The slots before the arguments, each with the markup before it; that of the first is not known yet."""
     calls = [(sample, call) for sample in samples for call in sample.calls]
-    found = [("", calls[0][1].head[0].kind)]
+    found: list[tuple[str, SlotKind]] = [("", calls[0][1].head[0].kind)]
     for number in range(1, len(calls[0][1].head)):
         gaps = [s.text[call.head[number - 1].end : call.head[number].start] for s, call in calls]
         found.append((_agreed(gaps, f"before the {calls[0][1].head[number].kind}"), calls[0][1].head[number].kind))
@@ -199,7 +184,7 @@ def _agreed(markups: Iterable[str], place: str) -> str:
 
 def _key(samples: list[Sample]) -> str:
     """Under which key calls that are objects hold their arguments, where the shared rule knows it."""
-    slots = [(s.text, slot) for s in samples for call in s.calls for slot in call.head if slot.kind == CALL]
+    slots = [(s.text, slot) for s in samples for call in s.calls for slot in call.head if slot.kind == "call"]
     objects = [text[slot.start : slot.end] for text, slot in slots]
     found = {match[1] for text in objects if (match := re.search(r'"(arguments|parameters|args)"\s*:', text))}
     return found.pop() if len(found) == 1 else "arguments"
@@ -223,7 +208,7 @@ def _arguments(samples: list[Sample], like: Notation | None) -> tuple[Arguments 
     if not opened and separator and separator == rest:
         opened, rest, separator = rest, "", ""
     middle, typed, kind = _middles(calls)
-    if like and like.arguments and kind == JSON and typed is None:
+    if like and like.arguments and kind == "json" and typed is None:
         kind = like.arguments.kind
     return Arguments(opened, middle, close, separator, kind, typed), rest
 
@@ -235,19 +220,19 @@ def _tail(sample: Sample, call: Call) -> str:
     return sample.text[call.end : following]
 
 
-def _middles(calls: list[tuple[Sample, Call]]) -> tuple[str, str | None, str]:
+def _middles(calls: list[tuple[Sample, Call]]) -> tuple[str, str | None, SlotKind]:
     """What stands between name and value; where it differs for values that are no text; the kind of values."""
     pairs = [(s.text[key.end : value.start], value.kind) for s, call in calls for key, value in call.arguments]
     kinds = {kind for _, kind in pairs}
-    texts = [middle for middle, kind in pairs if kind == VALUE]
-    others = [middle for middle, kind in pairs if kind != VALUE]
+    texts = [middle for middle, kind in pairs if kind == "value"]
+    others = [middle for middle, kind in pairs if kind != "value"]
     if texts and others and {"".join(m.split()) for m in texts} != {"".join(m.split()) for m in others}:
-        return _agreed(texts, "before a value"), _agreed(others, "before a value that is no text"), VALUE
+        return _agreed(texts, "before a value"), _agreed(others, "before a value that is no text"), "value"
     middle = _agreed([middle for middle, _ in pairs], "before a value")
-    if not kinds & {QUOTED_JSON, QUOTED_PYTHON}:
-        return middle, None, VALUE if VALUE in kinds else JSON
-    python = bool(kinds & {QUOTED_PYTHON, PYTHON}) or (middle.strip() == "=" and JSON not in kinds)
-    return middle, None, PYTHON if python else JSON
+    if not kinds & {"quoted_json", "quoted_python"}:
+        return middle, None, "value" if "value" in kinds else "json"
+    python = bool(kinds & {"quoted_python", "python"}) or (middle.strip() == "=" and "json" not in kinds)
+    return middle, None, "python" if python else "json"
 
 
 def _edges(samples: list[Sample], arguments: Arguments | None, lead: str) -> tuple[str, list[str], list[str]]:

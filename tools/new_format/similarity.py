@@ -12,30 +12,7 @@ from outspoken.grammar.header import Header, read_header
 from outspoken.grammar.tables import sources
 from tools.shared.checkout import Checkout
 
-from .call_slots import (
-    CALL,
-    EITHER,
-    ID,
-    INDEX,
-    JSON,
-    KEY,
-    NAME,
-    OBJECT,
-    PYTHON,
-    QUOTED_JSON,
-    QUOTED_NAME,
-    QUOTED_PYTHON,
-    VALUE,
-    Call,
-    Sample,
-    Slot,
-    UnclearError,
-    is_tag,
-    json_value,
-    python_value,
-    slots_of_object,
-    tokens,
-)
+from .call_slots import Call, Sample, Slot, UnclearError, is_tag, json_value, python_value, slots_of_object, tokens
 from .messages import MESSAGES, RenderedMessage, found, segments
 from .notation import Notation, notation
 
@@ -52,10 +29,10 @@ _THOUGHT = re.compile(
 #: The end of reasoning that the prompt had opened.
 _CLOSED = re.compile(r"[^<\[]*?(?:</[^<>/\n]{0,30}think[^<>\n]{0,30}>|\[/THINK\])\s*", re.IGNORECASE)
 _NAMES = {
-    NAME: r"[\w.\-/$@]{1,100}",
-    ID: r"(?=[A-Za-z_.\-]{0,40}\d)[\w.\-]{1,100}",
-    INDEX: r"\d{1,9}",
-    KEY: r"[\w.\-$]{1,100}",
+    "name": r"[\w.\-/$@]{1,100}",
+    "id": r"(?=[A-Za-z_.\-]{0,40}\d)[\w.\-]{1,100}",
+    "index": r"\d{1,9}",
+    "key": r"[\w.\-$]{1,100}",
 }
 #: A word that opens a call: alone before it on a line (`CALL: {`), or glued to its bracket (`functools[`).
 _WORD = r"(?:(?<=\n)|\A)[A-Z][A-Za-z_]{1,30}:"
@@ -133,11 +110,11 @@ def matching_formats(texts: Sequence[str], known: dict[str, Notation]) -> list[F
 
 def _with_id(known: Notation) -> list[Notation]:
     """A name and its arguments between tokens, with an id before the name or behind it as well."""
-    if known.kinds != (NAME, OBJECT) or not is_tag(known.head[1][0]):
+    if known.kinds != ("name", "object") or not is_tag(known.head[1][0]):
         return []
     (opened, _), (token, _) = known.head
-    orders = ((ID, NAME), (NAME, ID))
-    return [replace(known, head=((opened, one), (token, other), (token, OBJECT))) for one, other in orders]
+    orders = (("id", "name"), ("name", "id"))
+    return [replace(known, head=((opened, one), (token, other), (token, "object"))) for one, other in orders]
 
 
 def match_format(texts: Sequence[str], format: str, known: Notation) -> FormatMatch:
@@ -156,7 +133,7 @@ def locate_calls(text: str, known: Notation) -> list[Sample]:
     thought = _THOUGHT.search(text)
     closed = thought or _CLOSED.match(text)
     start = closed.end() if closed else 0
-    calls = list(_objects(text, start) if known.kinds[0] in (CALL, QUOTED_NAME) else _named(text, start, known))
+    calls = list(_objects(text, start) if known.kinds[0] in ("call", "quoted_name") else _named(text, start, known))
     words = [token.strip() for markup, _ in known.head for token in tokens(markup) if not is_tag(token)]
     groups: list[Sample] = []
     for call in calls:
@@ -230,15 +207,15 @@ def _call(text: str, start: int, known: Notation) -> Call | None:
     at = start
     for number, (markup, kind) in enumerate(known.head):
         if number:
-            gap = _gap(markup, loose=kind == OBJECT).match(text, at)
+            gap = _gap(markup, loose=kind == "object").match(text, at)
             if gap is None:
                 return None
             at = gap.end()
-        if kind == OBJECT:
+        if kind == "object":
             value = json_value(text, at)
             if value is None or not isinstance(value[0], dict):
                 return None
-            head.append(Slot(OBJECT, at, value[1]))
+            head.append(Slot("object", at, value[1]))
         else:
             match = re.compile(_NAMES.get(kind, r"(?!)")).match(text, at)
             if match is None:
@@ -261,12 +238,12 @@ def _with_arguments(text: str, head: tuple[Slot, ...], known: Notation) -> Call 
     while True:
         before = _tags(arguments.separator) if pairs else rf"{_tags(known.lead)}(?:<[^<>\n\"'=]{{1,80}}>)?"
         opened = re.compile(before + _tags(arguments.open)).match(text, at)
-        key = re.compile(_NAMES[KEY]).match(text, opened.end()) if opened and "</" not in opened[0] else None
-        middle = _gap(arguments.middle, bare=arguments.kind == VALUE).match(text, key.end()) if key else None
+        key = re.compile(_NAMES["key"]).match(text, opened.end()) if opened and "</" not in opened[0] else None
+        middle = _gap(arguments.middle, bare=arguments.kind == "value").match(text, key.end()) if key else None
         slot = _value(text, middle.end(), known) if middle else None
         if key is None or slot is None:
             break
-        pairs.append((Slot(KEY, *key.span()), slot))
+        pairs.append((Slot("key", *key.span()), slot))
         close = _gap(arguments.close).match(text, slot.end)
         at = close.end() if close else slot.end
     closed = pairs or (lead and _gap(known.close).match(text, lead.end()))
@@ -278,11 +255,11 @@ def _value(text: str, start: int, known: Notation) -> Slot | None:
     arguments = known.arguments
     if arguments is None:
         return None
-    if arguments.kind in (JSON, PYTHON):
-        value = (json_value if arguments.kind == JSON else python_value)(text, start)
+    if arguments.kind in ("json", "python"):
+        value = (json_value if arguments.kind == "json" else python_value)(text, start)
         if value is None:
             return None
-        spelled = QUOTED_JSON if arguments.kind == JSON else QUOTED_PYTHON
+        spelled = "quoted_json" if arguments.kind == "json" else "quoted_python"
         return Slot(spelled if isinstance(value[0], str) else arguments.kind, start, value[1])
     close = re.compile(rf"\s*(?:</[^<>\n]{{1,80}}>|{_tags(arguments.close)})(?=\s*(?:{TAG}|\Z))").search(text, start)
     if close is None:
@@ -292,7 +269,7 @@ def _value(text: str, start: int, known: Notation) -> Slot | None:
         start, end = start + 1, end - 1
     value = json_value(text, start)
     other = value is not None and value[1] == end and not isinstance(value[0], str)
-    return Slot(EITHER if other else VALUE, start, end)
+    return Slot("either" if other else "value", start, end)
 
 
 def _gap(markup: str, *, loose: bool = False, bare: bool = False) -> re.Pattern[str]:
