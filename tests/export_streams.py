@@ -25,7 +25,7 @@ from outspoken.providers.events import (
     UsageReported,
 )
 from outspoken.providers.replies import FinishReason, ProviderError, ProviderReply, Signature, Usage
-from outspoken.results import events as said
+from outspoken.results import events as ev
 from outspoken.results.geometry import Point
 from tests.cases import CASES, FORMATS
 
@@ -51,7 +51,7 @@ def corpus_streams() -> list[Events]:
 def reply_of(events: Events) -> Reply:
     """The reply at the end of a stream."""
     last = events[-1]
-    assert isinstance(last, said.Done)
+    assert isinstance(last, ev.Done)
     return last.reply
 
 
@@ -69,11 +69,11 @@ def calls_of(events: Events) -> list[Call]:
     found: dict[int, Call] = {}
     for event in events:
         match event:
-            case said.ToolCallStart(index, _, name):
+            case ev.ToolCallStart(index, _, name):
                 found[index] = Call(name, "", False)
-            case said.ToolCallDelta(index, arguments):
+            case ev.ToolCallDelta(index, arguments):
                 found[index].arguments += arguments
-            case said.ToolCallEnd(index, _):
+            case ev.ToolCallEnd(index, _):
                 found[index].finished = True
             case _:
                 pass
@@ -82,7 +82,7 @@ def calls_of(events: Events) -> list[Call]:
 
 def text_of(events: Events) -> str:
     """All text of a stream."""
-    return "".join(event.text for event in events if isinstance(event, said.TextDelta))
+    return "".join(event.text for event in events if isinstance(event, ev.TextDelta))
 
 
 def error_of(reply: ProviderReply) -> ProviderError | None:
@@ -126,15 +126,15 @@ class _Told:
     def text(self) -> None:
         text = self.draw(_TEXT)
         self.segments.append(Text(text=text, span=(0, 0)))
-        self.events += [said.TextDelta(piece) for piece in self.pieces(text)]
+        self.events += [ev.TextDelta(piece) for piece in self.pieces(text)]
 
     def reasoning(self) -> None:
         text = self.draw(_TEXT)
         self.segments.append(Reasoning(text=text, span=(0, 0)))
-        self.events += [said.ReasoningDelta(piece) for piece in self.pieces(text)]
+        self.events += [ev.ReasoningDelta(piece) for piece in self.pieces(text)]
         if self.draw(st.booleans()):
             self.sign(len(self.segments) - 1, redacted=False)
-        self.events.append(said.ReasoningEnd())
+        self.events.append(ev.ReasoningEnd())
 
     def interleaved(self) -> None:
         """Reasoning and text that come in turns."""
@@ -142,10 +142,10 @@ class _Told:
         place = len(self.segments)
         self.segments += [Reasoning(text=thought, span=(0, 0)), Text(text=text, span=(0, 0))]
         for thinks, says in zip_longest(self.pieces(thought), self.pieces(text), fillvalue=""):
-            self.events += [said.ReasoningDelta(thinks), said.TextDelta(says)]
+            self.events += [ev.ReasoningDelta(thinks), ev.TextDelta(says)]
         if self.draw(st.booleans()):
             self.sign(place, redacted=False)
-        self.events.append(said.ReasoningEnd())
+        self.events.append(ev.ReasoningEnd())
 
     def redacted(self) -> None:
         self.sign(len(self.segments), redacted=True)
@@ -163,33 +163,33 @@ class _Told:
     def payload(self) -> None:
         payload = Payload(type="SUGGESTED_VALUES", data=self.draw(_JSON), span=(0, 0))
         self.segments.append(payload)
-        self.events.append(said.PayloadParsed(payload))
+        self.events.append(ev.PayloadParsed(payload))
 
     def action(self) -> None:
         point = Point(x=float(self.draw(st.integers(0, 99))), y=5.0, space="px")
         click = Click(name="click", raw="click(1)", point=point)
         self.segments.append(click)
-        self.events.append(said.ActionParsed(click))
+        self.events.append(ev.ActionParsed(click))
 
     def call_group(self) -> None:
         """One call, or two whose arguments come in turns."""
         calls = [self.call() for _ in range(self.draw(st.integers(1, 2)))]
         first = self.calls
         self.calls += len(calls)
-        self.events += [said.ToolCallStart(first + i, call.id, call.name) for i, call in enumerate(calls)]
+        self.events += [ev.ToolCallStart(first + i, call.id, call.name) for i, call in enumerate(calls)]
         pieces = [[(first + i, piece) for piece in self.pieces(call.arguments_text)] for i, call in enumerate(calls)]
         for turn in range(4):
-            self.events += [said.ToolCallDelta(*own[turn]) for own in pieces if turn < len(own)]
+            self.events += [ev.ToolCallDelta(*own[turn]) for own in pieces if turn < len(own)]
         for index, call in enumerate(calls, first):
             ended = call.status == "ok"
-            self.events.append(said.ToolCallEnd(index, call) if ended else said.ToolCallUnfinished(index, call))
+            self.events.append(ev.ToolCallEnd(index, call) if ended else ev.ToolCallUnfinished(index, call))
         self.segments += calls
 
     def unannounced(self) -> None:
         """A call that broke off before it was known what it is: in its name, or where calls may be actions."""
         call = ToolCall(name="fi", arguments={}, arguments_text="", status="truncated")
         self.segments.append(call)
-        self.events.append(said.ToolCallUnfinished(self.calls, call))
+        self.events.append(ev.ToolCallUnfinished(self.calls, call))
         self.calls += 1
 
     def call(self) -> ToolCall:
@@ -255,7 +255,7 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
         error=error,
         signatures=stream.signatures,
     )
-    return [*stream.events, said.Done(reply)]
+    return [*stream.events, ev.Done(reply)]
 
 
 # what the SDKs say

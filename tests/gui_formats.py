@@ -56,8 +56,8 @@ def of_autoglm_response(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     """A response: what is thought, and the call as it stands there."""
     expected: dict[str, Any] = row["expected"]
     content = expected.get("content") or expected["content_contains"][0]
-    said = reply.actions[0].raw if reply.actions else reply.text
-    return [expected["think"], content], [reply.reasoning or reply.text, said]
+    shown_text = reply.actions[0].raw if reply.actions else reply.text
+    return [expected["think"], content], [reply.reasoning or reply.text, shown_text]
 
 
 def _statements(action: Any) -> list[str]:

@@ -178,10 +178,10 @@ def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
     for part, prefix in PREFIXES.items():
         if part in row["id"]:
             return prefix
-    said: dict[str, Any] = _options(row).get("chat_template_kwargs") or {}
-    thinking = said.get("enable_thinking", said.get("thinking", parser in THINKING.split()))
-    thinking = (thinking or said.get("thinking_mode") == "enabled") and format_ != "gemma4"
-    if said.get("reasoning_effort") in ("none", "no_think"):
+    template_options: dict[str, Any] = _options(row).get("chat_template_kwargs") or {}
+    thinking = template_options.get("enable_thinking", template_options.get("thinking", parser in THINKING.split()))
+    thinking = (thinking or template_options.get("thinking_mode") == "enabled") and format_ != "gemma4"
+    if template_options.get("reasoning_effort") in ("none", "no_think"):
         thinking = False
     opener = OPENERS.get(format_, "<think>")
     if row["kind"] != "tool" and thinking and not row["input"].lstrip().startswith(opener):

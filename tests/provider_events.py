@@ -99,7 +99,7 @@ def _check_spans(reply: ProviderReply) -> None:
         assert 0 <= signature.segment <= len(reply.segments)
 
 
-def fed(chunks: Any, provider: str, format: str | None = "provider", **options: Any) -> ProviderReply:
+def feed(chunks: Any, provider: str, format: str | None = "provider", **options: Any) -> ProviderReply:
     """The reply of a stream, whose events are checked."""
     stream = ProviderStream(provider, format, **options)
     events: list[Any] = []
@@ -111,11 +111,11 @@ def fed(chunks: Any, provider: str, format: str | None = "provider", **options: 
     return stream.reply
 
 
-def made(reply: ProviderReply) -> list[tuple[Any, ...]]:
+def calls_of(reply: ProviderReply) -> list[tuple[Any, ...]]:
     """The finished calls, as (id, name, arguments)."""
     return [(c.id, c.name, c.arguments) for c in reply.tool_calls]
 
 
-def said(reply: ProviderReply) -> dict[str, Any]:
+def dumped(reply: ProviderReply) -> dict[str, Any]:
     """A reply without the texts that only say how it was sent."""
     return reply.model_dump()

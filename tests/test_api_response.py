@@ -326,15 +326,15 @@ COERCED: list[tuple[list[Any], str | None, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("items", "prompt", "value", "said"), COERCED)
-def test_lists(items: list[Any], prompt: str | None, value: Any, said: list[str]) -> None:
+@pytest.mark.parametrize(("items", "prompt", "value", "expected_codes"), COERCED)
+def test_lists(items: list[Any], prompt: str | None, value: Any, expected_codes: list[str]) -> None:
     alike = [json.dumps(items)]
     if len(items) > 1 and all(isinstance(item, (dict, list)) for item in items):
         alike.append("\n".join(map(json.dumps, items)))
     for text in alike:
         assert parse_api_response(text, prompt_name=prompt) == value
         read = read_api_response(text, prompt_name=prompt)
-        assert (read.outcome, codes(read)) == ("repaired", said)
+        assert (read.outcome, codes(read)) == ("repaired", expected_codes)
 
 
 def test_an_object_stays_as_it_is() -> None:

@@ -49,17 +49,17 @@ def t(text: str) -> str:
 def scanned(how: Any, pieces: list[str], schema_view: SchemaView) -> tuple[Any, ...]:
     """What a scanner makes of pieces: where it stopped, whether it ended or broke there, its value, what it said."""
     scanner = how.scanner(DEPTH, schema_view)
-    buffer, at, done, said = "", 0, False, ""
+    buffer, at, done, streamed = "", 0, False, ""
     for piece in pieces:
         buffer += piece
         if not done and not scanner.broken:
             end, done = scanner.feed(buffer, at)
             assert end >= at
             at = end
-            said += scanner.take_json()
+            streamed += scanner.take_json()
     assert not scanner.finish()
-    assert said == scanner.text
-    return at, done, scanner.broken, repr(scanner.value) if done else None, said
+    assert streamed == scanner.text
+    return at, done, scanner.broken, repr(scanner.value) if done else None, streamed
 
 
 def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
@@ -72,8 +72,8 @@ def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
     assert (found is not None) == whole[1]
     if found is None:
         return ("broken" if whole[2] else "open"), whole[0]
-    value, end, said = found
-    assert json.loads(said) == value
+    value, end, streamed = found
+    assert json.loads(streamed) == value
     assert end == whole[0]
     return value, end
 
@@ -153,12 +153,12 @@ def test_schema_types_braced_values() -> None:
 
 def test_braced_object_streams_as_json() -> None:
     scanner = BRACED.scanner(DEPTH, ANY)
-    text, at, heard = b("{a:'one two',n:15}"), 0, list[str]()
+    text, at, deltas = b("{a:'one two',n:15}"), 0, list[str]()
     for end in range(1, len(text) + 1):
         at, _ = scanner.feed(text[:end], at)
-        heard.append(scanner.take_json())
-    assert "".join(heard) == '{"a": "one two", "n": 15}'
-    assert heard[10] == "e"
+        deltas.append(scanner.take_json())
+    assert "".join(deltas) == '{"a": "one two", "n": 15}'
+    assert deltas[10] == "e"
 
 
 @pytest.mark.parametrize(

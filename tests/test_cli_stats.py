@@ -105,9 +105,9 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
     name = cli.write("r.jsonl", "\n".join([*bad, json.dumps(RESPONSES[0])]))
     code, out, reported = cli(name)
     assert (code, out.splitlines()[1:]) == (1, ["hermes          1   100.0%       0.0%    0.0%"])
-    said = reported.splitlines()
-    assert said[6].startswith("outspoken: r.jsonl:8: there is no format `hermess`; did you mean `hermes`")
-    assert said[8:] in (
+    reported_lines = reported.splitlines()
+    assert reported_lines[6].startswith("outspoken: r.jsonl:8: there is no format `hermess`; did you mean `hermes`")
+    assert reported_lines[8:] in (
         ["outspoken: r.jsonl:10: this is not JSON", "outspoken: r.jsonl:11: this is not JSON"],
         # where Python knows no limit of digits
         [
@@ -115,7 +115,7 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
             "outspoken: r.jsonl:11: this is of type int; expected an object with `text` or `response`",
         ],
     )
-    assert said[:6] + said[7:8] == [
+    assert reported_lines[:6] + reported_lines[7:8] == [
         "outspoken: r.jsonl:1: this is not JSON: Expecting ',' delimiter (column 3)",
         "outspoken: r.jsonl:2: this is of type list; expected an object with `text` or `response`",
         "outspoken: r.jsonl:4: this object has neither `text` nor `response`",

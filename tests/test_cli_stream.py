@@ -92,7 +92,7 @@ def test_as_json_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("arguments", "data", "said"),
+    ("arguments", "data", "expected"),
     [
         (["--provider", "mosses"], b"", "there is no provider 'mosses'"),
         (["--format", "mosses"], b"", "mosses"),
@@ -104,11 +104,11 @@ def test_wrong_use(
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
     data: bytes,
-    said: str,
+    expected: str,
 ) -> None:
     code, _, err = run(capsys, monkeypatch, data + b"\n", *arguments)
     assert code == 2
-    assert said in err
+    assert expected in err
 
 
 def test_output_is_live() -> None:
@@ -127,7 +127,7 @@ def test_output_is_live() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["--upstream", "mosses"], "`mosses` is not a server's URL"),
         (["--upstream", "http://x", "--format", "mosses"], "mosses"),
@@ -135,9 +135,9 @@ def test_output_is_live() -> None:
         ([], "--upstream"),
     ],
 )
-def test_serve_rejects_wrong_options(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_serve_rejects_wrong_options(capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str) -> None:
     assert main(["serve", *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 def test_serve_without_the_extra_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,13 +202,13 @@ def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureF
     files = {"longcat.json", "json.json", "gone.json"}
 
     assert compiler.main(["--check"]) == 1
-    said = capsys.readouterr()
-    assert set(said.out.splitlines()) == {f"out of date: {name}" for name in files}
+    printed = capsys.readouterr()
+    assert set(printed.out.splitlines()) == {f"out of date: {name}" for name in files}
     assert compiled_path(folder / "longcat.lark").read_text("utf-8") == old
 
     assert compiler.main([]) == 0
-    said = capsys.readouterr()
-    assert set(said.out.splitlines()) == {"written: longcat.json", "written: json.json", "removed: gone.json"}
+    printed = capsys.readouterr()
+    assert set(printed.out.splitlines()) == {"written: longcat.json", "written: json.json", "removed: gone.json"}
     assert {path.stem for path in (folder / "compiled").iterdir()} == set(SOME)
 
     assert compiler.main(["--check"]) == 0
@@ -228,9 +228,9 @@ def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture
     change(folder / "longcat.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
     before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
     assert compiler.main([]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == (
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == (
         f"{folder / 'longcat.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
         "`$` is true at the end of every chunk; the end of the text needs no marker\n"
     )

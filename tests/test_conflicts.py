@@ -371,9 +371,9 @@ def test_syntax_errors_have_a_position(text: str, expected: str | None, tmp_path
         assert isinstance(loaded, Loaded)
         return
     assert isinstance(loaded, LoadError)
-    told = load_error_finding(loaded, source, file).diagnostic
-    assert str(told) == f"grammars/made.lark:{expected}"
-    assert not any(word in told.frame() for word in ("__ANON", "$END", "Token(", "NonTerminal", "Terminal("))
+    diagnostic = load_error_finding(loaded, source, file).diagnostic
+    assert str(diagnostic) == f"grammars/made.lark:{expected}"
+    assert not any(word in diagnostic.frame() for word in ("__ANON", "$END", "Token(", "NonTerminal", "Terminal("))
 
 
 SYNTAX = [

@@ -44,7 +44,7 @@ def syntax(checkout: Checkout, rules: str, terminals: str = TERMINALS) -> Syntax
         return read_syntax(path)
 
 
-def said(found: Syntax) -> list[str]:
+def described(found: Syntax) -> list[str]:
     return [f"{found.labels[name]} = {notation(rule, found)}" for name, rule in found.rules.items()]
 
 
@@ -85,13 +85,13 @@ def said(found: Syntax) -> list[str]:
     ],
 )  # fmt: skip
 def test_rules_and_terminals_of_a_grammar(checkout: Checkout, rules: str, expected: list[str]) -> None:
-    assert said(syntax(checkout, rules)) == expected
+    assert described(syntax(checkout, rules)) == expected
 
 
 def test_imported_rules_have_no_prefix_and_appear_once(checkout: Checkout) -> None:
     imports = "%import .shared.text.TEXT\n%import .shared.json.JSON_STRING\n%import .shared.json_call._json_call\n"
     found = syntax(checkout, "start: (TEXT | _json_call | id)*\nid: _ODD JSON_STRING", f'_ODD: "!"\n{imports}')
-    lines = said(found)
+    lines = described(found)
     assert lines[:3] == [
         "start = {TEXT | _json_call | id}",
         'id = "!" JSON_STRING',

@@ -165,9 +165,9 @@ def test_outdated_files_are_listed_and_written(checkout: Checkout, capsys: pytes
     ]
     assert docs.main(["--check"], checkout) == 1
     assert not (checkout.grammars / "pages").exists()
-    told = capsys.readouterr()
-    assert told.out.splitlines() == [f"out of date: {path}" for path in expected]
-    assert told.err == "run `python -m tools.docs`\n"
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [f"out of date: {path}" for path in expected]
+    assert printed.err == "run `python -m tools.docs`\n"
     assert docs.main([], checkout) == 0
     assert capsys.readouterr().out.splitlines() == [f"written: {path}" for path in expected]
     assert docs.main(["--check"], checkout) == 0

@@ -273,7 +273,7 @@ def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[s
     """What a row asserts of an envelope, and what ours says of that."""
     calls: list[dict[str, Any]] = envelope.get("toolCalls") or []
     content = str(envelope.get("content", ""))
-    said: dict[str, Any] = {
+    actual: dict[str, Any] = {
         "content": content,
         "content_contains": [part for part in expected.get("content_contains", ()) if part in content],
         "tool_calls": calls or None,
@@ -283,14 +283,14 @@ def asserted(expected: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[s
         "needs_more_work": envelope.get("needsMoreWork"),
         "equals": envelope,
     }
-    wanted = {key: value for key, value in expected.items() if key in said}
-    return wanted, {key: said[key] for key in wanted}
+    wanted = {key: value for key, value in expected.items() if key in actual}
+    return wanted, {key: actual[key] for key in wanted}
 
 
 def test_cases_of_other_projects() -> None:
     checked = 0
     for row in rows():
-        wanted, said = asserted(row["expected"], parse(row["input"]).to_envelope())
-        assert (wanted == said) is (row["id"] != NO_ENVELOPE), row["id"]
+        wanted, actual = asserted(row["expected"], parse(row["input"]).to_envelope())
+        assert (wanted == actual) is (row["id"] != NO_ENVELOPE), row["id"]
         checked += bool(wanted)
     assert checked >= 22 or not VECTORS.exists()

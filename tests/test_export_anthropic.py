@@ -17,7 +17,7 @@ from outspoken.providers.events import Failed
 from outspoken.providers.export.anthropic import to_anthropic, to_anthropic_events
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
-from outspoken.results import events as said
+from outspoken.results import events as ev
 from tests.export_streams import (
     Canned,
     Events,
@@ -140,13 +140,13 @@ def test_whole(events: Events) -> None:
 def test_interleaved_calls_are_open_at_once() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = [
-        said.ToolCallStart(0, "a", "f"),
-        said.ToolCallDelta(0, "{"),
-        said.ToolCallStart(1, "b", "g"),
-        said.ToolCallDelta(1, "{}"),
-        said.ToolCallDelta(0, "}"),
-        said.ToolCallEnd(0, call),
-        said.ToolCallEnd(1, call),
+        ev.ToolCallStart(0, "a", "f"),
+        ev.ToolCallDelta(0, "{"),
+        ev.ToolCallStart(1, "b", "g"),
+        ev.ToolCallDelta(1, "{}"),
+        ev.ToolCallDelta(0, "}"),
+        ev.ToolCallEnd(0, call),
+        ev.ToolCallEnd(1, call),
     ]
     indexes = [part["index"] for part in to_anthropic_events(events) if part["type"] == "content_block_delta"]
     assert indexes == [0, 1, 0]
@@ -166,9 +166,9 @@ def test_invalid_json_does_not_break_the_client() -> None:
         .tool_calls[0]
         .model_copy(update={"status": "invalid", "arguments_text": text})
     )
-    events: Events = [said.ToolCallStart(0, None, "f")]
-    events += [said.ToolCallDelta(0, character) for character in text]
-    events.append(said.ToolCallUnfinished(0, call))
+    events: Events = [ev.ToolCallStart(0, None, "f")]
+    events += [ev.ToolCallDelta(0, character) for character in text]
+    events.append(ev.ToolCallUnfinished(0, call))
     parts = list(to_anthropic_events(events))
     message = accumulated(parts)
     assert message.stop_reason == "max_tokens"
@@ -176,6 +176,6 @@ def test_invalid_json_does_not_break_the_client() -> None:
 
 
 def test_error() -> None:
-    events: Events = [said.TextDelta("A"), Failed(ProviderError(message="Later.", type="overloaded_error"))]
+    events: Events = [ev.TextDelta("A"), Failed(ProviderError(message="Later.", type="overloaded_error"))]
     with pytest.raises(anthropic.APIStatusError, match="Later"):
         accumulated(list(to_anthropic_events(events)))

@@ -14,7 +14,7 @@ from outspoken.providers.events import Failed
 from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
-from outspoken.results import events as said
+from outspoken.results import events as ev
 from tests.export_streams import (
     Canned,
     Events,
@@ -75,8 +75,8 @@ def check_message(events: Events, chunks: list[Any]) -> None:
     assert len(beyond.get("unfinished_actions", [])) == len(reply.unfinished_actions)
     if unfinished(reply):
         assert choice.finish_reason in ("length", "content_filter")
-    told = {item["call"] for item in beyond.get("unfinished", []) if item["call"] is not None}
-    assert told == {position for position, call in enumerate(calls) if not call.finished}
+    reported = {item["call"] for item in beyond.get("unfinished", []) if item["call"] is not None}
+    assert reported == {position for position, call in enumerate(calls) if not call.finished}
 
 
 def test_corpus() -> None:
@@ -149,9 +149,7 @@ def test_client_rejects_truncated_calls() -> None:
 
 
 def test_stream_without_an_end_is_truncated() -> None:
-    events = [
-        event for event in stream([CUT[:60]], "hermes") if not isinstance(event, said.Done | said.ToolCallUnfinished)
-    ]
+    events = [event for event in stream([CUT[:60]], "hermes") if not isinstance(event, ev.Done | ev.ToolCallUnfinished)]
     chunks = list(to_openai_chunks(events))
     assert chunks[-1]["choices"][0]["finish_reason"] == "length"
 
@@ -160,7 +158,7 @@ def test_ids_are_stable_and_unique() -> None:
     call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
     events: Events = []
     for index, id in enumerate(["a", "a", None]):
-        events += [said.ToolCallStart(index, id, "f"), said.ToolCallDelta(index, "{}"), said.ToolCallEnd(index, call)]
+        events += [ev.ToolCallStart(index, id, "f"), ev.ToolCallDelta(index, "{}"), ev.ToolCallEnd(index, call)]
     ids = [
         call["id"]
         for chunk in to_openai_chunks(events, id="x")
@@ -187,7 +185,7 @@ def test_actions_can_be_exported_as_calls() -> None:
 
 
 def test_error_is_the_last_event() -> None:
-    events: Events = [said.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
+    events: Events = [ev.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
     chunks = list(to_openai_chunks(events))
     assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}
     with pytest.raises(openai.APIError, match="overloaded"):

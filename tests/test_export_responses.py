@@ -14,7 +14,7 @@ from outspoken.providers.events import Finished, RefusalDelta
 from outspoken.providers.export.responses import to_openai_response, to_openai_responses
 from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderReply
-from outspoken.results import events as said
+from outspoken.results import events as ev
 from tests.export_streams import (
     Call,
     Canned,
@@ -119,18 +119,16 @@ def test_whole(events: Events) -> None:
 def test_refusal_does_not_hide_unfinished_calls() -> None:
     call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished[0]
     events: Events = [
-        said.ToolCallStart(0, None, "f"),
-        said.ToolCallDelta(0, call.arguments_text),
-        said.ToolCallUnfinished(0, call),
+        ev.ToolCallStart(0, None, "f"),
+        ev.ToolCallDelta(0, call.arguments_text),
+        ev.ToolCallUnfinished(0, call),
         RefusalDelta("No."),
         Finished("refusal", "refusal"),
     ]
     response = list(to_openai_responses(events))[-1]["response"]
     assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
     alone = list(
-        to_openai_responses(
-            [*events[3:], said.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))]
-        )
+        to_openai_responses([*events[3:], ev.Done(ProviderReply(raw="", format=None, segments=[], provider="openai"))])
     )
     assert alone[-1]["response"]["status"] == "completed"
 

@@ -54,5 +54,5 @@ def test_python_code_names_no_format(path: Path) -> None:
         sides = [compared.left, *compared.comparators]
         called = {getattr(side, "id", getattr(side, "attr", "")).strip("_") for side in sides}
         if called & {"format", "name", "detected", "stem"}:
-            said = {node.value for side in sides for node in strings(side)}
-            assert not said & set(NAMES), f"{path.name}:{compared.lineno} compares a format's name"
+            words = {node.value for side in sides for node in strings(side)}
+            assert not words & set(NAMES), f"{path.name}:{compared.lineno} compares a format's name"

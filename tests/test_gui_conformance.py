@@ -139,7 +139,7 @@ def box_of(point: Any) -> list[float]:
     return [round(float(n), 6) for n in (point.box or (point.x, point.y, point.x, point.y))]
 
 
-def said(action: Any) -> dict[str, Any]:
+def described(action: Any) -> dict[str, Any]:
     """What an action of ours says, as far as theirs say it."""
     found: dict[str, Any] = {"type": action.type}
     for key in ("clicks", "button", "direction", "url", "answer", "key"):
@@ -206,7 +206,7 @@ def of_text(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     """What a row of UI-TARS's text asserts, and what we read."""
     expected: dict[str, Any] = row["expected"]
     context: dict[str, Any] = row.get("context") or {}
-    ours = [said(action) for action in reply.actions]
+    ours = [described(action) for action in reply.actions]
     reasoning = [s.text for s in reply.segments if s.kind == "reasoning"]
     if "equals" not in expected:
         return asserted(expected["asserts"], ours, reasoning)
@@ -249,7 +249,7 @@ def asserted(checks: list[dict[str, Any]], ours: list[Any], reasoning: list[str]
 def of_call(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     """What a row of calls as JSON asserts."""
     expected = row["expected"]
-    ours = [said(action) for action in reply.actions]
+    ours = [described(action) for action in reply.actions]
     if expected.get("error"):
         return [], ours
     found = expected["equals"]
@@ -266,7 +266,7 @@ def of_call(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
 def of_xml(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     """What a row of tool calls as XML asserts of a computer's actions."""
     expected = row["expected"]
-    ours = [said(action) for action in reply.actions]
+    ours = [described(action) for action in reply.actions]
     if "actions_in_order" in expected:
         return expected["actions_in_order"], [str(action.type).removesuffix("_text") for action in reply.actions]
     if "equals" in expected:
@@ -289,12 +289,12 @@ def of_environment(row: dict[str, Any], reply: Reply) -> tuple[Any, Any]:
     checks: list[dict[str, Any]] = expected.get("asserts") or expected["state"]
     reasoning = [s.text for s in reply.segments if isinstance(s, Reasoning)]
     segments = cast("list[Any]", [s for s in reply.segments if s.kind in ("tool_call", "action")])
-    deeds = [(s.name, done(s)) for s in segments if s.status in SOUND]
+    effects = [(s.name, done(s)) for s in segments if s.status in SOUND]
     have: dict[str, Any] = {
         "think": "".join(reasoning), "reasoningBuffer": "".join(reasoning), "answer": reply.text.strip(),
         "accumulatedChatContentBuffer": reply.text.strip(), "accumulatedAnswerBuffer": reply.text.strip(),
     }  # fmt: skip
-    pairs = [(asked(check), found(check, have, deeds)) for check in checks if is_last(check, checks)]
+    pairs = [(asked(check), found(check, have, effects)) for check in checks if is_last(check, checks)]
     pairs = [pair for pair in pairs if pair[1] is not None]
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
@@ -315,7 +315,7 @@ def bare(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def found(check: dict[str, Any], have: dict[str, Any], deeds: list[Any]) -> Any:
+def found(check: dict[str, Any], have: dict[str, Any], effects: list[Any]) -> Any:
     """Our value for theirs; None for what is the state of their parser, or an id."""
     path: str = check["path"]
     if path in have:
@@ -324,10 +324,10 @@ def found(check: dict[str, Any], have: dict[str, Any], deeds: list[Any]) -> Any:
     if parts[0] not in ("tools", "toolCalls") or parts[-1] == "id":
         return None
     if parts[-1] == "length" or check["matcher"] == "toHaveLength":
-        return len(deeds)
+        return len(effects)
     if len(parts) == 1:
-        return deeds
-    name, arguments = deeds[int(parts[1])]
+        return effects
+    name, arguments = effects[int(parts[1])]
     return name if parts[-1] == "name" else bare(arguments)
 
 
@@ -358,8 +358,8 @@ def text_of(row: dict[str, Any]) -> str:
     if row["format"].endswith(("_stream", "_stream_t5")):
         return "".join(row["input"]["chunks"])
     head, tail = FRAMED.get(row["format"]) or FRAMED.get(row["id"]) or ("", "")
-    said = row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
-    return f"{head}{said}{tail}"
+    described = row["input"] if isinstance(row["input"], str) else json.dumps(row["input"], ensure_ascii=False)
+    return f"{head}{described}{tail}"
 
 
 def outcome(row: dict[str, Any]) -> tuple[Any, Any]:

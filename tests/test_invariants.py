@@ -278,7 +278,7 @@ def test_cost_grows_with_the_text(format_: str, unit: str) -> None:
 # what is broken is noticed
 
 SOUND = parse('Hi.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "hermes")
-MENDED = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "hermes")
+REPAIRED = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "hermes")
 HI, CALL = SOUND.segments
 F = ToolCall(name="f", arguments={}, span=(0, 1))
 
@@ -298,22 +298,22 @@ BROKEN_REPLIES = {
     "empty text": (of(SOUND, Text(text="", span=(0, 3))), "segments: an empty text"),
     "other text": (of(SOUND, Text(text="Ho.", span=(0, 3)), CALL), "segments: 'Ho.' where 'Hi.' stands"),
     "other arguments": (of(SOUND, CALL.model_copy(update={"arguments": {}})), 'segments: {} of {"a": 1}'),
-    "a better status": (changed(MENDED, status="ok"), "status: ok, but the worst segment is repaired"),
+    "a better status": (changed(REPAIRED, status="ok"), "status: ok, but the worst segment is repaired"),
     "a worse status": (changed(SOUND, status="invalid"), "status: invalid, but the worst segment is ok"),
     "a repair elsewhere": (
-        changed(MENDED, repairs=[MENDED.repairs[0].model_copy(update={"span": (0, 1)})]),
+        changed(REPAIRED, repairs=[REPAIRED.repairs[0].model_copy(update={"span": (0, 1)})]),
         "repairs: 2:35 trailing-comma (notation): ',' read as '': '<' stood there",
     ),
     "a repair in another column": (
-        changed(MENDED, repairs=[MENDED.repairs[0].model_copy(update={"column": 3})]),
+        changed(REPAIRED, repairs=[REPAIRED.repairs[0].model_copy(update={"column": 3})]),
         "repairs: 2:3 trailing-comma (notation): ',' read as '' is at (2, 35)",
     ),
     "a repair that the reply does not know": (
-        changed(MENDED, repairs=[]),
+        changed(REPAIRED, repairs=[]),
         "repairs: 2:35 trailing-comma (notation): ',' read as '' is of a segment, and not of the reply",
     ),
     "a diagnostic in another line": (
-        changed(MENDED, diagnostics=[MENDED.diagnostics[0].model_copy(update={"line": 7})]),
+        changed(REPAIRED, diagnostics=[REPAIRED.diagnostics[0].model_copy(update={"line": 7})]),
         "spans: hermes:7:35 trailing-comma: a comma with nothing after it was dropped is in line 2",
     ),
 }
@@ -381,10 +381,10 @@ def test_checks_detect_a_different_result_in_pieces() -> None:
 
 
 def test_checks_detect_ineffective_repairs() -> None:
-    check_replay(MENDED.raw, ParseArguments("hermes"), MENDED)
-    wrong = MENDED.repairs[0].model_copy(update={"after": "}"})
+    check_replay(REPAIRED.raw, ParseArguments("hermes"), REPAIRED)
+    wrong = REPAIRED.repairs[0].model_copy(update={"after": "}"})
     with pytest.raises(Violation, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
-        check_replay(MENDED.raw, ParseArguments("hermes"), changed(MENDED, repairs=[wrong]))
+        check_replay(REPAIRED.raw, ParseArguments("hermes"), changed(REPAIRED, repairs=[wrong]))
 
 
 def test_checks_detect_an_exception() -> None:

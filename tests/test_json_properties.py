@@ -30,15 +30,15 @@ PIECES = st.sampled_from([
 DAMAGED = st.lists(PIECES, max_size=24).map("".join)
 
 
-def replayed(text: str, mended: RepairedValue) -> str:
+def replayed(text: str, repaired: RepairedValue) -> str:
     """The text of a value with its edits made."""
     parts: list[str] = []
-    pos = mended.start
-    for edit in mended.edits:
+    pos = repaired.start
+    for edit in repaired.edits:
         assert pos <= edit.start <= edit.end
         parts += (text[pos : edit.start], edit.after)
         pos = edit.end
-    return "".join([*parts, text[pos : mended.end]])
+    return "".join([*parts, text[pos : repaired.end]])
 
 
 def begins(part: Any, whole: Any) -> bool:
@@ -75,15 +75,15 @@ def test_truncated_json_gives_a_prefix_of_the_value(value: Any, data: st.DataObj
 def test_any_text(text: str, repair_limit: RepairLimit, closed: bool) -> None:
     reading = read_json(text, repair=repair_limit)
     assert reading.status != "invalid" or not reading.values
-    for mended in repair_region(text, 0, len(text), closed=closed, repair_limit=repair_limit):
-        assert replayed(text, mended) == mended.text
-        assert (mended.level == "exact") == (not mended.edits)
+    for repaired in repair_region(text, 0, len(text), closed=closed, repair_limit=repair_limit):
+        assert replayed(text, repaired) == repaired.text
+        assert (repaired.level == "exact") == (not repaired.edits)
         assert REPAIR_LIMITS.index(
-            "none" if mended.level == "exact" else cast("RepairLimit", mended.level)
+            "none" if repaired.level == "exact" else cast("RepairLimit", repaired.level)
         ) <= REPAIR_LIMITS.index(repair_limit)
-        json.dumps(mended.value, ensure_ascii=False).encode()
-        if mended.edits:
-            assert json.loads(mended.text) == mended.value
+        json.dumps(repaired.value, ensure_ascii=False).encode()
+        if repaired.edits:
+            assert json.loads(repaired.text) == repaired.value
     for (start, end), made in zip(reading.spans, reading.texts, strict=True):
         parts: list[str] = []
         pos = start
@@ -99,8 +99,8 @@ def test_any_text(text: str, repair_limit: RepairLimit, closed: bool) -> None:
 @given(st.text(), st.text(), st.sampled_from(["{%s,}", "{%s", "{{%s}}", "{%s}}", "// x\n{%s}", "{%s 'n': 1}"]))
 def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
     members = f"{json.dumps(one)}: {json.dumps(two)}"
-    mended = repair_region(text := frame % members, 0, len(text), closed=True, repair_limit="structure")
-    assert [next(iter(m.value.items())) for m in mended] == [(one, two)]
+    repaired = repair_region(text := frame % members, 0, len(text), closed=True, repair_limit="structure")
+    assert [next(iter(m.value.items())) for m in repaired] == [(one, two)]
 
 
 UNITS = [

@@ -42,7 +42,7 @@ error[unclosed-call]: the call of `save` never ends
 either_format = pytest.mark.parametrize("format_", ["hermes", "auto"])
 
 
-def told(parser: StreamParser, chunks: list[str]) -> Iterator[Event]:
+def events_of(parser: StreamParser, chunks: list[str]) -> Iterator[Event]:
     """The events of all chunks."""
     for chunk in chunks:
         yield from parser.feed(chunk)
@@ -88,7 +88,7 @@ def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> No
     text = f"First this.\n{CALL}\n" + "And more. " * 20
     parser = StreamParser(format_, settings=Settings(max_chars=150))
     with pytest.raises(LimitError) as caught:
-        list(told(parser, [text[at : at + size] for at in range(0, len(text), size)]))
+        list(events_of(parser, [text[at : at + size] for at in range(0, len(text), size)]))
     assert str(caught.value) == "the response is longer than 150 characters, the limit set by `Settings.max_chars`"
     assert caught.value.limit == 150
     assert caught.value.reply == parse(text[:150], format_)
@@ -160,7 +160,7 @@ def test_low_hold_limit_loses_nothing(hold: int) -> None:
     """The format may be mistaken then; the text is kept."""
     text = f"One. {CALL} Two."
     parser = StreamParser(settings=Settings(max_hold=hold))
-    list(told(parser, list(text)))
+    list(events_of(parser, list(text)))
     parser.close()
     assert parser.reply is not None
     assert parser.reply.raw == text
@@ -194,7 +194,7 @@ def test_the_first_error_is_raised(format_: str) -> None:
 @either_format
 def test_the_first_error_of_a_stream_is_raised_when_it_ends(format_: str) -> None:
     parser = StreamParser(format_, on_error="raise")
-    events = list(told(parser, list(CUT)))
+    events = list(events_of(parser, list(CUT)))
     assert TextDelta("Hm.") in events or "".join(e.text for e in events if isinstance(e, TextDelta)) == "Hm."
     with pytest.raises(ResponseError) as caught:
         parser.close()
@@ -325,8 +325,8 @@ def test_split_character_is_sent_when_complete() -> None:
     assert parser.feed(second[2:] + third[:3]) == [TextDelta("€")]
     assert parser.feed(b"") == []
     assert parser.feed(third[3:] + b"\xe2") == [TextDelta("😀")]
-    *told, done = parser.close()
-    assert told == [TextDelta("\ufffd")]
+    *events_of, done = parser.close()
+    assert events_of == [TextDelta("\ufffd")]
     assert isinstance(done, Done)
     assert done.reply.text == "é€😀\ufffd"
 

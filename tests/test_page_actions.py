@@ -439,7 +439,7 @@ def test_all_action_types_of_skyvern_are_read() -> None:
     }  # fmt: skip
     assert len(words) == 28
     for word, arguments in words.items():
-        for said in (word, word.upper()):
-            reply = parse_actions([{"action_type": said, **arguments}], "skyvern")
-            assert [a.name for a in reply.actions] == [said]
+        for spelling in (word, word.upper()):
+            reply = parse_actions([{"action_type": spelling, **arguments}], "skyvern")
+            assert [a.name for a in reply.actions] == [spelling]
             assert reply.actions[0].type in MODELS

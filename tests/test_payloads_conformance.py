@@ -18,7 +18,7 @@ P: dict[str, Any] = {"mode": "create", "operations": []}
 A = [{"label": "A", "value": "a"}]
 
 
-def said(message: str, custom: Any = None, values: Any = None, type_: str = "schema_proposal") -> dict[str, Any]:
+def reply(message: str, custom: Any = None, values: Any = None, type_: str = "schema_proposal") -> dict[str, Any]:
     """An outcome."""
     payload = None if custom is None else {"type": type_, "data": custom}
     return {"message": message, "suggested_values": values, "suggested_actions": None, "custom_payload": payload}
@@ -26,27 +26,27 @@ def said(message: str, custom: Any = None, values: Any = None, type_: str = "sch
 
 #: Where an outcome is not the one that follows from the words of the seed: by the number of the case.
 OURS: dict[int, dict[str, Any]] = {
-    5: said("", P),  # emphasis round all of it goes, too
-    6: said("", P),  # odd spellings are read, with a diagnostic
-    7: said("", P),
-    8: said("", P),  # nothing is left of the line
-    9: said("", P),
-    10: said("bye", P),  # a fence goes with its payload
-    11: said("Format is:\n```\nSCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":")) + "\n```"),
-    12: said('I will send a SCHEMA_PROPOSAL: soon. Config is {"a":1}.'),
-    14: said("MY_SCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":"))),
-    17: said("SCHEMA_PROPOSAL\n: " + json.dumps(P, separators=(",", ":"))),
-    18: said("", P),
-    19: said("Hi bye", {"mode": "create"}),  # repaired
-    21: said("", P),  # the second one is left out
-    22: said("", {"operations": [1]}, type_="data_proposal"),  # the first of the text
-    24: said("Done.", values=A),
-    25: said("Done.", values=A),
-    27: said("SUGGESTED_VALUES:\nnone", {"mode": "create", "operations": [{"a": 1}]}),
-    29: said("Para one.\n\nPara two.", P),
-    30: said("", {"reasoning": "SUGGESTED_VALUES: [1]", "operations": [1]}),
-    33: said("", {"mode": "create"}),
-    34: said("[1]", values=A),
+    5: reply("", P),  # emphasis round all of it goes, too
+    6: reply("", P),  # odd spellings are read, with a diagnostic
+    7: reply("", P),
+    8: reply("", P),  # nothing is left of the line
+    9: reply("", P),
+    10: reply("bye", P),  # a fence goes with its payload
+    11: reply("Format is:\n```\nSCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":")) + "\n```"),
+    12: reply('I will send a SCHEMA_PROPOSAL: soon. Config is {"a":1}.'),
+    14: reply("MY_SCHEMA_PROPOSAL: " + json.dumps(P, separators=(",", ":"))),
+    17: reply("SCHEMA_PROPOSAL\n: " + json.dumps(P, separators=(",", ":"))),
+    18: reply("", P),
+    19: reply("Hi bye", {"mode": "create"}),  # repaired
+    21: reply("", P),  # the second one is left out
+    22: reply("", {"operations": [1]}, type_="data_proposal"),  # the first of the text
+    24: reply("Done.", values=A),
+    25: reply("Done.", values=A),
+    27: reply("SUGGESTED_VALUES:\nnone", {"mode": "create", "operations": [{"a": 1}]}),
+    29: reply("Para one.\n\nPara two.", P),
+    30: reply("", {"reasoning": "SUGGESTED_VALUES: [1]", "operations": [1]}),
+    33: reply("", {"mode": "create"}),
+    34: reply("[1]", values=A),
 }
 
 

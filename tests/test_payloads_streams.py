@@ -110,8 +110,8 @@ def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
 def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
     parser = REGISTRY.parser()
     parser.feed("Hi CARD: {bad, {worse}")
-    said = parser.feed("} and")
-    assert "".join([event.text for event in said if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
+    new_events = parser.feed("} and")
+    assert "".join([event.text for event in new_events if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
 
 
 def test_broken_payload_respects_the_buffer_limit() -> None:

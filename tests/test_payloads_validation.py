@@ -25,9 +25,9 @@ def judged(
 ) -> tuple[Any, list[str]]:
     """The data of the payload, None where it may not be used; and what is said, each with its code."""
     reply = registry.parse(f"{marker} {json.dumps(data)}", options=Options(validation=validation))
-    said = [f"{one.code}: {one.message}" for one in reply.diagnostics]
+    messages = [f"{one.code}: {one.message}" for one in reply.diagnostics]
     assert len(reply.payloads) + len(reply.unfinished_payloads) == 1
-    return (reply.payloads[0].data if reply.payloads else None), said
+    return (reply.payloads[0].data if reply.payloads else None), messages
 
 
 @pytest.mark.parametrize("validation", ["off", "warn", "strict"])
@@ -80,8 +80,8 @@ def test_invalid_schemas(data: dict[str, Any], message: str) -> None:
 
 
 def test_every_broken_rule_is_reported() -> None:
-    _, said = judged("SCHEMA_PROPOSAL:", {"mode": "create", "operations": [{"action": "remove", "column_id": "c"}]})
-    assert said == [
+    _, messages = judged("SCHEMA_PROPOSAL:", {"mode": "create", "operations": [{"action": "remove", "column_id": "c"}]})
+    assert messages == [
         "invalid-payload: a new table takes only `add` operations, not `remove`",
         "invalid-payload: a new table needs `table_name`",
         "invalid-payload: a new table needs `table_description`",
@@ -126,8 +126,8 @@ def test_filter_type_follows_the_new_column_type() -> None:
         ({**tab, "type": "text"}, False),
     ):
         proposal = update({"action": "modify", "column_id": "c", "changes": changes})
-        data, said = judged("SCHEMA_PROPOSAL:", proposal, "strict")
-        assert (data is not None, not said) == (is_sound, is_sound)
+        data, messages = judged("SCHEMA_PROPOSAL:", proposal, "strict")
+        assert (data is not None, not messages) == (is_sound, is_sound)
 
 
 @pytest.mark.parametrize("operation", [{"action": "reorder", "column_id": "c"}, {"action": "remove", "column_id": "c"}])
@@ -137,9 +137,9 @@ def test_optional_fields_can_be_omitted(operation: dict[str, Any]) -> None:
 
 def test_numeric_strings_are_converted_and_reported() -> None:
     rows = [{"action": "delete", "row_id": one} for one in ("5", 6.0, 7)]
-    data, said = judged("DATA_PROPOSAL:", {"operations": rows, "mood": "good"}, "strict")
+    data, messages = judged("DATA_PROPOSAL:", {"operations": rows, "mood": "good"}, "strict")
     assert data == {"operations": [{"action": "delete", "row_id": one} for one in (5, 6, 7)], "mood": "good"}
-    assert said == [
+    assert messages == [
         "coerced-value: `operations[0].row_id` is '5', and was read as 5",
         "coerced-value: `operations[1].row_id` is 6.0, and was read as 6",
     ]
@@ -148,9 +148,9 @@ def test_numeric_strings_are_converted_and_reported() -> None:
 
 @pytest.mark.parametrize("row_id", [True, "five", 5.5, None])
 def test_other_strings_are_not_numbers(row_id: object) -> None:
-    data, said = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
+    data, messages = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")
     assert data is None
-    assert [one.partition(":")[0] for one in said] == ["invalid-payload"]
+    assert [one.partition(":")[0] for one in messages] == ["invalid-payload"]
 
 
 def test_unusable_items_are_dropped() -> None:

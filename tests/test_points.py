@@ -155,9 +155,9 @@ def test_values_that_are_points(value: Any, numbers: tuple[float, ...] | None) -
 def test_caller_chooses_the_coordinate_space() -> None:
     text = "Action: click(start_box='(500,250,700,350)')"
     (own,) = parse(text, "ui_tars").actions
-    (said,) = parse(text, "ui_tars", coordinates="rel1000").actions
+    (requested,) = parse(text, "ui_tars", coordinates="rel1000").actions
     (placed,) = parse(text, "ui_tars", coordinates="rel1000", screen=Screen(1920, 1080)).actions
-    assert [a.point and a.point.space for a in (own, said, placed) if a.type == "click"] == [
+    assert [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"] == [
         "px_smart28",
         "rel1000",
         "px",

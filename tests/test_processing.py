@@ -111,8 +111,8 @@ WAYS = {
 def test_outcome_and_route_of_a_response(name: str) -> None:
     case = WAYS[name]
     found = processed(case.text, expect=case.expect)
-    said = " ".join(dict.fromkeys(d.code for d in found.problems))
-    assert (found.outcome, found.route, " ".join(c.value for c in found.categories), said) == case[2:]
+    reported = " ".join(dict.fromkeys(d.code for d in found.problems))
+    assert (found.outcome, found.route, " ".join(c.value for c in found.categories), reported) == case[2:]
     assert found.needs_retry == (case.route == "retry")
     assert not found.needs_manual
 
@@ -139,8 +139,8 @@ def test_sound_case_with_more_than_reasoning_is_a_success() -> None:
     sound = [case for case in CASES if case.kind == "ok"][::4]
     for case in sound:
         found = processor.process(case.text, case.format, **case.options)
-        said = {s.kind for s in case.parse().segments}  # an empty list of actions says nothing
-        assert (found.outcome == "success") is bool(said - {"reasoning"}), str(case)
+        reported = {s.kind for s in case.parse().segments}  # an empty list of actions says nothing
+        assert (found.outcome == "success") is bool(reported - {"reasoning"}), str(case)
     assert processor.stats.counts()["success"] > 0.9 * len(sound) > 150
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outspoken import ProviderFormatError, ReasoningDelta, TextDelta, parse_response
 from outspoken import ProviderStream as Stream
-from tests.provider_events import fed, made, said
+from tests.provider_events import calls_of, dumped, feed
 
 
 def start(index: int, kind: str, **more: Any) -> dict[str, Any]:
@@ -72,9 +72,9 @@ BLOCKS = [
 
 
 def test_all_blocks_of_a_message() -> None:
-    reply = fed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic")
+    reply = feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic")
     assert (reply.id, reply.model, reply.reasoning, reply.text) == ("m1", "claude", "The tide turns.", "I look it up.")
-    assert made(reply) == [("t1", "tides", {"day": 3})]
+    assert calls_of(reply) == [("t1", "tides", {"day": 3})]
     assert [p.type for p in reply.payloads] == ["citation", "server_tool_use", "web_search_tool_result"]
     assert reply.payloads[1].data == {
         "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}
@@ -103,8 +103,8 @@ def test_a_whole_message_is_its_stream() -> None:
         "stop_reason": "tool_use",
         "usage": usage,
     }
-    streamed = said(fed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
-    found = said(parse_response(whole, "anthropic"))
+    streamed = dumped(feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
+    found = dumped(parse_response(whole, "anthropic"))
     for reply in (streamed, found):
         for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
             segment.pop("span")
@@ -112,7 +112,7 @@ def test_a_whole_message_is_its_stream() -> None:
 
 
 def test_interleaved_blocks_stay_whole() -> None:
-    reply = fed(
+    reply = feed(
         [
             BEGUN,
             start(0, "thinking", thinking="A"),
@@ -133,12 +133,12 @@ def test_interleaved_blocks_stay_whole() -> None:
         "anthropic",
     )
     assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "tool_call", "text"]
-    assert (reply.reasoning, reply.text, made(reply)) == ("AB", "CDEF", [("t", "f", {"n": 1})])
+    assert (reply.reasoning, reply.text, calls_of(reply)) == ("AB", "CDEF", [("t", "f", {"n": 1})])
 
 
 def test_a_second_thinking_block_does_not_erase_the_first() -> None:
     blocks = [start(0, "thinking", thinking="One."), stop(0), start(1, "thinking", thinking="Two."), stop(1)]
-    assert fed([BEGUN, *blocks, *ended()], "anthropic").reasoning == "One.\n\nTwo."
+    assert feed([BEGUN, *blocks, *ended()], "anthropic").reasoning == "One.\n\nTwo."
 
 
 @pytest.mark.parametrize(("reason", "status"), [("max_tokens", "truncated"), ("tool_use", "repaired")])
@@ -148,28 +148,28 @@ def test_call_truncated_by_the_limit_is_not_repaired(reason: str, status: str) -
         delta(0, "input_json_delta", partial_json='{"a": 1'),
         stop(0),
     ]
-    reply = fed([BEGUN, *blocks, *ended(reason)], "anthropic")
+    reply = feed([BEGUN, *blocks, *ended(reason)], "anthropic")
     assert [segment.status for segment in reply.segments if segment.kind == "tool_call"] == [status]
 
 
 def test_input_in_the_block_start() -> None:
     blocks = [start(0, "tool_use", id="t", name="f", input={"a": 1}), stop(0)]
-    assert made(fed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
+    assert calls_of(feed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
 
 
 def test_unfinished_server_tool_is_kept() -> None:
     blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
-    reply = fed([BEGUN, *blocks], "anthropic")
+    reply = feed([BEGUN, *blocks], "anthropic")
     assert [(p.type, p.data["input"], p.status) for p in reply.payloads] == [("server_tool_use", '{"q', "truncated")]
     assert reply.status == "truncated"
     use = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
-    reply = fed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
+    reply = feed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
     assert [(p.type, p.data["name"], p.status) for p in reply.payloads] == [("server_tool_use", "code", "truncated")]
 
 
 def test_an_error_of_the_stream() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r"}
-    reply = fed([BEGUN, start(0, "text", text="So"), error], "anthropic")
+    reply = feed([BEGUN, start(0, "text", text="So"), error], "anthropic")
     assert reply.error is not None
     assert (reply.text, reply.error.type, reply.error.message) == ("So", "overloaded_error", "Overloaded")
 
@@ -238,7 +238,7 @@ def test_interleaved_blocks_keep_their_order(kinds: list[tuple[str, bool]], chan
         one = chance.choice(open_blocks)
         events.append(one.pop(0))
         open_blocks = [other for other in open_blocks if other]
-    reply = fed([*events, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], "anthropic")
+    reply = feed([*events, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], "anthropic")
     meant: dict[str, Callable[[int], Any]] = {"text": "T{}t".format, "thinking": "K{}k".format, "tool_use": number}
     said_kinds = ("text", "reasoning", "tool_call")
     got = [getattr(s, "text", None) or getattr(s, "arguments", None) for s in reply.segments if s.kind in said_kinds]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from outspoken import ProviderFormatError, ProviderReply, parse_response
-from tests.provider_events import fed, made, said
+from tests.provider_events import calls_of, dumped, feed
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -19,26 +19,26 @@ def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict
 
 def call(index: Any, arguments: Any, id: str | None = None, name: str | None = None) -> dict[str, Any]:
     """A fragment of a call."""
-    made: dict[str, Any] = {"function": {"arguments": arguments}}
+    calls_of: dict[str, Any] = {"function": {"arguments": arguments}}
     if index is not None:
-        made["index"] = index
+        calls_of["index"] = index
     if id is not None:
-        made |= {"id": id, "type": "function"}
+        calls_of |= {"id": id, "type": "function"}
     if name is not None:
-        made["function"]["name"] = name
-    return made
+        calls_of["function"]["name"] = name
+    return calls_of
 
 
 def calls(*fragments: dict[str, Any], finish: str | None = "tool_calls", **options: Any) -> ProviderReply:
     """The reply to a stream of fragments, one a chunk."""
     chunks = [chunk({"tool_calls": [fragment]}) for fragment in fragments]
-    return fed([*chunks, *([chunk({}, finish)] if finish else [])], "openai", **options)
+    return feed([*chunks, *([chunk({}, finish)] if finish else [])], "openai", **options)
 
 
 def test_a_stream_of_text_and_reasoning() -> None:
     details = {"completion_tokens_details": {"reasoning_tokens": 4}, "prompt_tokens_details": {"cached_tokens": 2}}
     usage = {"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 14, **details}
-    reply = fed(
+    reply = feed(
         [
             chunk({"role": "assistant", "content": None, "reasoning_content": ""}),
             chunk({"reasoning_content": "Ferries "}),
@@ -75,7 +75,7 @@ def test_a_stream_of_text_and_reasoning() -> None:
     ],
 )
 def test_all_names_of_the_reasoning_field(delta: dict[str, Any]) -> None:
-    reply = fed([chunk({**delta, "role": "assistant"}), chunk({"content": "Yes."}, "stop")], "openrouter")
+    reply = feed([chunk({**delta, "role": "assistant"}), chunk({"content": "Yes."}, "stop")], "openrouter")
     assert (reply.reasoning, reply.text) == ("Hm.", "Yes.")
     assert [segment.kind for segment in reply.segments] == ["reasoning", "text"]
 
@@ -86,7 +86,7 @@ def test_signed_and_encrypted_reasoning() -> None:
         {"type": "reasoning.text", "signature": "c2ln"},
         {"type": "reasoning.encrypted", "data": "ZGF0YQ=="},
     ]
-    reply = fed(
+    reply = feed(
         [*[chunk({"reasoning_details": [d]}) for d in details], chunk({"content": "Yes."}, "stop")], "openrouter"
     )
     assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(0, "c2ln", False), (1, "ZGF0YQ==", True)]
@@ -94,7 +94,7 @@ def test_signed_and_encrypted_reasoning() -> None:
 
 def test_blocks_of_reasoning_and_text_stay_apart() -> None:
     deltas = [{"reasoning": "a"}, {"content": "b"}, {"reasoning": "c"}, {"content": "d"}]
-    reply = fed([chunk(delta) for delta in deltas], "groq")
+    reply = feed([chunk(delta) for delta in deltas], "groq")
     assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "reasoning", "text"]
     assert (reply.text, reply.reasoning) == ("bd", "a\n\nc")
     assert reply.finish_reason is None
@@ -106,13 +106,13 @@ def test_parts_of_content_and_refusals() -> None:
         {"type": "output_text", "text": "lichen."},
         {"type": "refusal", "refusal": "No"},
     ]
-    reply = fed([chunk({"content": parts}), chunk({"refusal": " more."}), chunk({}, "stop")], "openai")
+    reply = feed([chunk({"content": parts}), chunk({"refusal": " more."}), chunk({}, "stop")], "openai")
     assert (reply.text, reply.refusal) == ("A lichen.", "No more.")
 
 
 def test_unknown_message_fields_are_kept() -> None:
     cited = {"type": "url_citation", "url_citation": {"url": "https://example.org"}}
-    reply = fed(
+    reply = feed(
         [chunk({"content": "Mo"}), chunk({"annotations": [cited]}), chunk({"content": "ss."}, "stop")], "openrouter"
     )
     assert [(p.type, p.data) for p in reply.payloads] == [("annotation", cited)]
@@ -131,7 +131,7 @@ def test_fragments_are_merged_by_index_in_any_order() -> None:
         call(1, ": 3}"),
         call(0, 'ses"}'),
     )
-    assert made(reply) == [("a", "find", {"title": "Mosses"}), ("b", "look", {"shelf": 3})]
+    assert calls_of(reply) == [("a", "find", {"title": "Mosses"}), ("b", "look", {"shelf": 3})]
     assert reply.tool_calls[0].arguments_text == '{"title": "Mosses"}'
     assert reply.finish_reason == "tool_calls"
 
@@ -149,7 +149,7 @@ def test_fragments_are_merged_by_index_in_any_order() -> None:
     ids=["by order", "by id", "index as text", "one index for all", "objects", "names again"],
 )
 def test_call_indexes_of_various_servers(fragments: list[dict[str, Any]]) -> None:
-    assert made(calls(*fragments)) == [("a", "f", {"n": 1}), ("b", "f", {"n": 2})]
+    assert calls_of(calls(*fragments)) == [("a", "f", {"n": 1}), ("b", "f", {"n": 2})]
 
 
 def test_missing_arguments_are_an_empty_object() -> None:
@@ -160,7 +160,7 @@ def test_missing_arguments_are_an_empty_object() -> None:
 
 def test_name_arrives_after_the_arguments() -> None:
     reply = calls(call(0, '{"a":', "x"), call(0, " 1}", None, "late"))
-    assert made(reply) == [("x", "late", {"a": 1})]
+    assert calls_of(reply) == [("x", "late", {"a": 1})]
     nameless = calls(call(0, '{"a": 1}', "x"))
     assert [(c.name, c.status) for c in nameless.unfinished] == [("", "invalid")]
     assert [d.code for d in nameless.diagnostics] == ["invalid-call"]
@@ -168,15 +168,15 @@ def test_name_arrives_after_the_arguments() -> None:
 
 def test_the_legacy_function_call() -> None:
     pieces = [{"name": "find", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
-    reply = fed([*[chunk({"function_call": piece}) for piece in pieces], chunk({}, "function_call")], "openai")
-    assert made(reply) == [(None, "find", {"a": 1})]
+    reply = feed([*[chunk({"function_call": piece}) for piece in pieces], chunk({}, "function_call")], "openai")
+    assert calls_of(reply) == [(None, "find", {"a": 1})]
     assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "function_call")
 
 
 def test_custom_call_with_text_input() -> None:
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "sql", "input": 'select "tide"'}}
-    reply = fed([chunk({"tool_calls": [custom]}, "tool_calls")], "openai")
-    assert made(reply) == [("a", "sql", {"input": 'select "tide"'})]
+    reply = feed([chunk({"tool_calls": [custom]}, "tool_calls")], "openai")
+    assert calls_of(reply) == [("a", "sql", {"input": 'select "tide"'})]
 
 
 def test_stop_with_calls_becomes_tool_calls() -> None:
@@ -216,11 +216,11 @@ DAMAGED = (
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_deltas_of_damaged_arguments_are_json_at_any_split(text: str) -> None:
-    whole = said(calls(call(0, text, "a", "f")))
+    whole = dumped(calls(call(0, text, "a", "f")))
     for size in range(1, len(text)):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
         reply = calls(call(0, "", "a", "f"), *[call(0, piece) for piece in pieces])
-        assert said(reply) == whole
+        assert dumped(reply) == whole
         for one in reply.tool_calls:
             assert (one.status, json.loads(one.arguments_text)) == ("repaired", one.arguments)
 
@@ -241,7 +241,7 @@ def test_unreadable_arguments_are_invalid(text: str) -> None:
 @pytest.mark.parametrize("finish", ["length", None, "content_filter"])
 def test_truncated_call_is_never_complete(finish: str | None) -> None:
     reply = calls(call(0, '{"a": 1}', "a", "f"), call(1, '{"b": [1, 2], "c": "Mos', "b", "g"), finish=finish)
-    assert made(reply) == [("a", "f", {"a": 1})]
+    assert calls_of(reply) == [("a", "f", {"a": 1})]
     assert [(c.name, c.status) for c in reply.unfinished] == [("g", "truncated")]
     assert reply.unfinished[0].arguments == {"b": [1, 2], "c": "Mos"}
     assert (reply.status, [d.code for d in reply.diagnostics]) == ("truncated", ["unclosed-call"])
@@ -259,7 +259,7 @@ def test_unknown_tools_are_reported() -> None:
 
 
 def test_split_surrogate_pairs_are_joined() -> None:
-    reply = fed([chunk({"content": "A \ud83d"}), chunk({"content": "\ude00 and \ud83d"}), chunk({}, "stop")], "openai")
+    reply = feed([chunk({"content": "A \ud83d"}), chunk({"content": "\ude00 and \ud83d"}), chunk({}, "stop")], "openai")
     assert reply.text == "A \U0001f600 and \ufffd"
     (one,) = calls(call(0, '{"a": "\ud83d', "a", "f"), call(0, '\ude00"}')).tool_calls
     assert one.arguments == {"a": "\U0001f600"}
@@ -280,7 +280,7 @@ def test_a_whole_response_of_several_choices() -> None:
     }  # fmt: skip
     for given in (body, json.dumps(body), json.dumps(body).encode()):
         reply = parse_response(given)
-        assert (reply.text, made(reply), reply.finish_reason) == ("One.", [("a", "f", {"n": 1})], "tool_calls")
+        assert (reply.text, calls_of(reply), reply.finish_reason) == ("One.", [("a", "f", {"n": 1})], "tool_calls")
         assert reply.tool_calls[0].span == (4, 4)
 
 
@@ -307,7 +307,7 @@ def test_error_bodies_of_various_shapes(body: Any, message: str, code: str | Non
 
 def test_error_in_a_stream_keeps_earlier_content() -> None:
     failed = {"error": {"message": "overloaded", "code": 503}}
-    reply = fed([chunk({"content": "So "}), chunk({"tool_calls": [call(0, '{"a"', "a", "f")]}), failed], "openai")
+    reply = feed([chunk({"content": "So "}), chunk({"tool_calls": [call(0, '{"a"', "a", "f")]}), failed], "openai")
     assert reply.error is not None
     assert (reply.text, reply.error.status, [c.status for c in reply.unfinished]) == ("So ", 503, ["truncated"])
 
@@ -337,12 +337,12 @@ NONE: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "told"), NONE)
-def test_bodies_that_are_not_responses_are_rejected(body: Any, told: str) -> None:
+@pytest.mark.parametrize(("body", "expected_message"), NONE)
+def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message: str) -> None:
     given = body + "\n" if isinstance(body, str) else body
     with pytest.raises(ProviderFormatError) as caught:
         parse_response(given, "openai")
-    assert told in str(caught.value)
+    assert expected_message in str(caught.value)
 
 
 def test_invalid_chunk_is_reported_and_skipped() -> None:

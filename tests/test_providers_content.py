@@ -8,7 +8,7 @@ import pytest
 
 from outspoken import ProviderReply, ReasoningDelta, TextDelta, parse, parse_response
 from outspoken import ProviderStream as Stream
-from tests.provider_events import fed, said
+from tests.provider_events import dumped, feed
 
 HERMES = (
     "<think>\nWhich shelf?\n</think>\n\nI look.\n"
@@ -26,7 +26,7 @@ def chat(*pieces: Any, finish: str | None = "stop") -> list[dict[str, Any]]:
 
 
 def test_content_is_text_unless_a_format_is_named() -> None:
-    reply = fed(chat(HERMES), "openai")
+    reply = feed(chat(HERMES), "openai")
     assert (reply.text, reply.raw, reply.tool_calls, reply.format) == (HERMES, HERMES, [], None)
 
 
@@ -34,25 +34,25 @@ def test_content_is_text_unless_a_format_is_named() -> None:
 def test_content_is_read_like_text(format: str) -> None:
     alone = parse(HERMES, format, finish_reason="stop")
     pieces = [list(HERMES), [HERMES], [HERMES[:40], HERMES[40:90], HERMES[90:]]]
-    replies = [fed(chat(*some), "openai", format) for some in pieces]
+    replies = [feed(chat(*some), "openai", format) for some in pieces]
     for reply in replies:
-        assert said(reply) == said(replies[0])
+        assert dumped(reply) == dumped(replies[0])
         common = alone.model_dump()
-        assert {key: said(reply)[key] for key in common} == common
+        assert {key: dumped(reply)[key] for key in common} == common
     assert (replies[0].finish_reason, replies[0].stop_reason) == ("tool_calls", "stop")
 
 
 def test_format_is_set_without_content() -> None:
     for format, named in ((None, None), ("auto", None), ("qwen3", "hermes"), ("hermes", "hermes")):
-        assert fed(chat("", finish="stop"), "openai", format).format == named
-    assert fed(chat("Mosses.", finish="stop"), "openai", "auto").format is None
+        assert feed(chat("", finish="stop"), "openai", format).format == named
+    assert feed(chat("Mosses.", finish="stop"), "openai", "auto").format is None
 
 
 def test_finish_reason_separates_truncation_from_a_missing_marker() -> None:
     text = '<tool_call>\n{"name": "find", "arguments": {"n": 1}}'
-    assert [c.status for c in fed(chat(text), "openai", "hermes").tool_calls] == ["repaired"]
+    assert [c.status for c in feed(chat(text), "openai", "hermes").tool_calls] == ["repaired"]
     for finish in ("length", None):
-        assert [c.status for c in fed(chat(text, finish=finish), "openai", "hermes").unfinished] == ["truncated"]
+        assert [c.status for c in feed(chat(text, finish=finish), "openai", "hermes").unfinished] == ["truncated"]
 
 
 def test_several_blocks_are_read_one_by_one() -> None:
@@ -76,32 +76,32 @@ def test_several_blocks_are_read_one_by_one() -> None:
         assert (repair.line, repair.column) == (len(lines), len(lines[-1]) + 1)
     assert {(d.line, d.column) for d in reply.diagnostics} <= {(r.line, r.column) for r in reply.repairs}
     assert len(reply.diagnostics) == 2
-    assert said(fed([body], "anthropic", "hermes")) == said(reply)
+    assert dumped(feed([body], "anthropic", "hermes")) == dumped(reply)
 
 
 def test_calls_in_text_and_native_calls_are_counted_together() -> None:
     written = '<tool_call>\n{"name": "find", "arguments": {}}\n</tool_call>'
     native = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "ring", "arguments": "{}"}}]}
-    reply = fed(chat(written, native, written), "openai", "hermes")
+    reply = feed(chat(written, native, written), "openai", "hermes")
     assert [call.name for call in reply.tool_calls] == ["find", "ring", "find"]
 
 
 def test_action_numbers_continue_across_blocks() -> None:
     text = "Thought: Open it.\nAction: click(start_box='(500,250)')"
     content = [{"type": "text", "text": text}, {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": text}]
-    reply = fed([{"type": "message", "content": content, "stop_reason": "end_turn"}], "anthropic", "ui_tars_1_0")
+    reply = feed([{"type": "message", "content": content, "stop_reason": "end_turn"}], "anthropic", "ui_tars_1_0")
     assert [action.order for action in reply.actions] == [0, 1]
     assert [reply.raw[slice(*action.span)] for action in reply.actions] == ["click(start_box='(500,250)')"] * 2
 
 
 def test_prompt_prefix_applies_to_the_first_block() -> None:
     pieces = ["It grows.\n</think>\n\nYes.", {"reasoning": "Hm."}, "No."]
-    reply = fed(chat(*pieces), "openai", "deepseek_r1")
+    reply = feed(chat(*pieces), "openai", "deepseek_r1")
     segments: list[Any] = list(reply.segments)
     assert [(s.kind, s.text) for s in segments] == [
         ("reasoning", "It grows."), ("text", "Yes."), ("reasoning", "Hm."), ("text", "No."),
     ]  # fmt: skip
-    assert fed(chat("Moss.</think>Yes."), "openai", "text", prefix="<think>").reasoning == "Moss."
+    assert feed(chat("Moss.</think>Yes."), "openai", "text", prefix="<think>").reasoning == "Moss."
 
 
 MINIMAX = "<|im_start|>thinking分析潮汐表...<|im_end|>渡轮九点开。"
@@ -109,9 +109,9 @@ MINIMAX = "<|im_start|>thinking分析潮汐表...<|im_end|>渡轮九点开。"
 
 def test_the_reasoning_in_the_content_of_minimax() -> None:
     for pieces in (list(MINIMAX), [MINIMAX]):
-        reply = fed(chat(*pieces), "minimax")
+        reply = feed(chat(*pieces), "minimax")
         assert (reply.reasoning, reply.text) == ("分析潮汐表...", "渡轮九点开。")
-    assert fed(chat(MINIMAX), "minimax", None).text == MINIMAX
+    assert feed(chat(MINIMAX), "minimax", None).text == MINIMAX
 
 
 def test_text_streams() -> None:
@@ -125,5 +125,5 @@ def test_text_streams() -> None:
 def test_arguments_are_typed_by_the_tools() -> None:
     text = '<invoke name="release"><parameter name="version">1.10</parameter></invoke>'
     tools = [{"name": "release", "input_schema": {"type": "object", "properties": {"version": {"type": "string"}}}}]
-    reply: ProviderReply = fed(chat(text), "openai", "auto", tools=tools)
+    reply: ProviderReply = feed(chat(text), "openai", "auto", tools=tools)
     assert reply.tool_calls[0].arguments == {"version": "1.10"}

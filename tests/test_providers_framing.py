@@ -17,7 +17,7 @@ import pytest
 
 from outspoken import LimitError, ProviderFormatError, Settings, StreamClosedError, UnknownProviderError, parse_response
 from outspoken import ProviderStream as Stream
-from tests.provider_events import fed, said
+from tests.provider_events import dumped, feed
 
 
 def piece(text: str, finish: str | None = None) -> str:
@@ -51,13 +51,13 @@ BODIES = {
 @pytest.mark.parametrize("name", BODIES)
 def test_result_does_not_depend_on_splits(name: str) -> None:
     body = BODIES[name].encode()
-    whole = said(fed([body], "openai"))
+    whole = dumped(feed([body], "openai"))
     assert (whole["raw"], whole["finish_reason"], whole["diagnostics"]) == (TEXT, "stop", [])
     for place in range(1, len(body)):
-        assert said(fed([body[:place], body[place:]], "openai")) == whole, place
-    assert said(fed([body[i : i + 1] for i in range(len(body))], "openai")) == whole
-    assert said(fed(body.decode(), "openai")) == whole
-    assert said(fed([bytearray(body), b""], "openai")) == whole
+        assert dumped(feed([body[:place], body[place:]], "openai")) == whole, place
+    assert dumped(feed([body[i : i + 1] for i in range(len(body))], "openai")) == whole
+    assert dumped(feed(body.decode(), "openai")) == whole
+    assert dumped(feed([bytearray(body), b""], "openai")) == whole
 
 
 #: A line of data that is no JSON yet may go on, so of data on several lines the ends have to be there.
@@ -67,19 +67,19 @@ NOT_LINES = ("json in a row", "data on several lines")
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NOT_LINES])
 def test_lines_without_line_breaks(name: str) -> None:
     lines = BODIES[name].splitlines()
-    assert fed(lines, "openai").raw == TEXT
-    assert fed([line.encode() for line in lines if line], "openai").raw == TEXT
+    assert feed(lines, "openai").raw == TEXT
+    assert feed([line.encode() for line in lines if line], "openai").raw == TEXT
 
 
 def test_split_field_name_is_not_a_line() -> None:
     body = 'event: message_start\ndata: {"id": "c", "choices": []}\n\ndata: [DONE]\n\n'
     for place in range(1, len(body)):
-        assert fed([body[:place], "", body[place:]], "openai").id == "c"
+        assert feed([body[:place], "", body[place:]], "openai").id == "c"
 
 
 def test_a_stream_that_ends_inside_a_chunk() -> None:
     for body in (f"data: {FIRST}\n\ndata: {SECOND[:20]}", f"{FIRST}\n{SECOND[:20]}"):
-        reply = fed([body], "openai")
+        reply = feed([body], "openai")
         assert (reply.raw, reply.status, reply.finish_reason) == ("Mosses {grow} ", "truncated", None)
         assert [(d.code, d.severity) for d in reply.diagnostics] == [("cut-chunk", "error")]
         with pytest.raises(ProviderFormatError, match="cut off"):
@@ -87,7 +87,7 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected_message"),
     [
         ("<html>Bad gateway</html>\n", "event 1: the response is the line '<html>Bad gateway</html>'"),
         ("data: {FIRST}\n\n", "event 1: the response is not JSON (expecting property name"),
@@ -104,14 +104,14 @@ def test_a_stream_that_ends_inside_a_chunk() -> None:
         ),
     ],
 )
-def test_bodies_that_are_not_streams_are_rejected(body: str | bytes, told: str) -> None:
+def test_bodies_that_are_not_streams_are_rejected(body: str | bytes, expected_message: str) -> None:
     with pytest.raises(ProviderFormatError) as caught:
         parse_response(body, "openai")
-    assert told in str(caught.value)
+    assert expected_message in str(caught.value)
 
 
 def test_an_error_event_may_hold_plain_text() -> None:
-    reply = fed([f"data: {FIRST}\n\nevent: error\ndata: the model is gone\n\n"], "openai")
+    reply = feed([f"data: {FIRST}\n\nevent: error\ndata: the model is gone\n\n"], "openai")
     assert reply.error is not None
     assert (reply.raw, reply.error.message) == ("Mosses {grow} ", "the model is gone")
 
@@ -149,11 +149,11 @@ FRAMES = b"".join(
 
 
 def test_frames_at_every_split() -> None:
-    whole = said(fed([FRAMES], "bedrock"))
+    whole = dumped(feed([FRAMES], "bedrock"))
     assert (whole["raw"], whole["stop_reason"], whole["usage"]["total_tokens"]) == ("Mosses grow.", "end_turn", 3)
     for place in range(1, len(FRAMES)):
-        assert said(fed([FRAMES[:place], FRAMES[place:]], "bedrock")) == whole
-    assert said(fed([FRAMES[i : i + 1] for i in range(len(FRAMES))], "bedrock")) == whole
+        assert dumped(feed([FRAMES[:place], FRAMES[place:]], "bedrock")) == whole
+    assert dumped(feed([FRAMES[i : i + 1] for i in range(len(FRAMES))], "bedrock")) == whole
 
 
 def test_frames_that_are_damaged_or_cut() -> None:
@@ -165,21 +165,21 @@ def test_frames_that_are_damaged_or_cut() -> None:
         except ProviderFormatError:
             continue
         pytest.fail(f"the damage at {place} was not seen: {reply}")
-    assert [d.code for d in fed([FRAMES[:-3]], "bedrock").diagnostics] == ["cut-chunk"]
+    assert [d.code for d in feed([FRAMES[:-3]], "bedrock").diagnostics] == ["cut-chunk"]
 
 
 def test_exceptions_and_wrapped_events_in_frames() -> None:
     failed = frame(b'{"message": "Too many"}', exception_type="throttlingException", message_type="exception")
-    error = fed([event("messageStart") + failed], "bedrock").error
+    error = feed([event("messageStart") + failed], "bedrock").error
     assert error is not None
     assert (error.type, error.message) == ("throttlingException", "Too many")
     broken = frame(b"", error_code="internal", error_message="It broke", message_type="error")
-    gone = fed([event("messageStart") + broken], "bedrock").error
+    gone = feed([event("messageStart") + broken], "bedrock").error
     assert gone is not None
     assert (gone.type, gone.message) == ("internal", "It broke")
     message = {"type": "message", "id": "m", "content": [{"type": "text", "text": "Moss."}], "stop_reason": "end_turn"}
     inner = event("chunk", bytes=b64encode(json.dumps(message).encode()).decode())
-    assert fed([inner], "bedrock").text == "Moss."
+    assert feed([inner], "bedrock").text == "Moss."
 
 
 # objects
@@ -217,7 +217,7 @@ class Chunk:
 
 def test_objects_of_any_kind_are_chunks() -> None:
     chunks = [Chunk([{"index": 0, "delta": {"content": "Mosses "}}]), Dumped(), ToDict()]
-    reply = fed(chunks, "openai")
+    reply = feed(chunks, "openai")
     assert (reply.text, reply.finish_reason, reply.id) == ("Mosses grow.", "stop", "c")
 
 
@@ -239,7 +239,7 @@ def test_chunks_are_not_modified() -> None:
     started = {"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": "a"}}
     more = {"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "b"}}
     before = json.dumps([started, more])
-    reply = fed([started, more, {"type": "content_block_stop", "index": 0}], "anthropic")
+    reply = feed([started, more, {"type": "content_block_stop", "index": 0}], "anthropic")
     assert [p.data["content"] for p in reply.payloads] == ["ab"]
     assert json.dumps([started, more]) == before
 
@@ -262,7 +262,7 @@ print(sorted(sdks & set(sys.modules)))
 def test_unknown_provider() -> None:
     with pytest.raises(UnknownProviderError, match=r"there is no provider 'opnai'; the providers are .*openai"):
         Stream("opnai")
-    assert fed([piece("a")], "OpenAI").text == "a"
+    assert feed([piece("a")], "OpenAI").text == "a"
 
 
 def test_options_are_checked() -> None:

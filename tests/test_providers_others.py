@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from outspoken import ProviderFormatError, parse_response
-from tests.provider_events import fed, made, said
+from tests.provider_events import calls_of, dumped, feed
 
 # OpenAI's Responses
 
@@ -52,12 +52,12 @@ def test_the_events_of_a_response() -> None:
         {"type": "response.something.new", "output_index": 2},
         {"type": "response.completed", "response": RESPONSE},
     ]
-    reply = fed(events, "openai_responses")
-    assert (reply.reasoning, reply.text, made(reply)) == ("Look.", "One moment.", [("c1", "find", {"n": 1})])
+    reply = feed(events, "openai_responses")
+    assert (reply.reasoning, reply.text, calls_of(reply)) == ("Look.", "One moment.", [("c1", "find", {"n": 1})])
     assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "completed")
     assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(0, "e", False)]
-    assert said(parse_response(RESPONSE, "openai_responses")) == said(reply)
-    assert said(fed([events[0], events[-1]], "openai_responses")) == said(reply)
+    assert dumped(parse_response(RESPONSE, "openai_responses")) == dumped(reply)
+    assert dumped(feed([events[0], events[-1]], "openai_responses")) == dumped(reply)
 
 
 def test_refusals_custom_calls_and_the_limit() -> None:
@@ -69,7 +69,7 @@ def test_refusals_custom_calls_and_the_limit() -> None:
     ]
     body = {"id": "r", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": output}
     reply = parse_response(body, "openai_responses")
-    assert (reply.refusal, made(reply)) == ("No.", [("c", "sql", {"input": "select 1"})])
+    assert (reply.refusal, calls_of(reply)) == ("No.", [("c", "sql", {"input": "select 1"})])
     assert [p.type for p in reply.payloads] == ["web_search_call"]
     assert [(c.name, c.status) for c in reply.unfinished] == [("f", "truncated")]
     assert (reply.finish_reason, reply.stop_reason) == ("length", "max_output_tokens")
@@ -78,11 +78,11 @@ def test_refusals_custom_calls_and_the_limit() -> None:
 def test_a_response_that_failed() -> None:
     error = {"code": "server_error", "message": "It broke"}
     failed: Any = {"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error, "output": []}}
-    reply = fed([failed], "openai_responses")
+    reply = feed([failed], "openai_responses")
     assert reply.error is not None
     assert (reply.error.message, reply.error.code, reply.finish_reason) == ("It broke", "server_error", "error")
     flat = {"type": "error", "code": "rate_limit", "message": "Slow", "param": None}
-    alone = fed([flat], "openai_responses").error
+    alone = feed([flat], "openai_responses").error
     assert alone is not None
     assert (alone.message, alone.code) == ("Slow", "rate_limit")
 
@@ -109,15 +109,15 @@ def test_parts_of_gemini() -> None:
         gemini({"functionCall": {"name": "find", "args": {"n": 1}}, "thoughtSignature": "c2lnMg=="}),
         gemini({"functionCall": {"id": "x", "name": "ring"}}, finishReason="STOP") | {"usageMetadata": counts},
     ]
-    reply = fed(chunks, "gemini")
+    reply = feed(chunks, "gemini")
     assert (reply.reasoning, reply.text) == ("Hm.", "One moment.")
-    assert made(reply) == [(None, "find", {"n": 1}), ("x", "ring", {})]
+    assert calls_of(reply) == [(None, "find", {"n": 1}), ("x", "ring", {})]
     assert [(p.type, p.data["code"]) for p in reply.payloads] == [("executableCode", "1 + 1")]
     assert [(s.segment, s.data) for s in reply.signatures] == [(1, "c2ln"), (3, "c2lnMg==")]
     assert (reply.finish_reason, reply.stop_reason, reply.id, reply.model) == ("tool_calls", "STOP", "r", "g")
     assert reply.usage is not None
     assert reply.usage.reasoning_tokens == 5
-    assert said(fed([chunks], "gemini")) == said(reply)
+    assert dumped(feed([chunks], "gemini")) == dumped(reply)
 
 
 def test_blocked_prompt() -> None:
@@ -134,7 +134,7 @@ def test_gemini_in_snake_case() -> None:
     part = {"function_call": {"name": "f", "args": {"a": 1}}, "thought_signature": "c2ln"}
     body = {"candidates": [{"content": {"parts": [part]}, "finish_reason": "STOP"}], "response_id": "r"}
     reply = parse_response(body, "gemini")
-    assert (made(reply), reply.stop_reason, reply.signatures[0].data) == ([(None, "f", {"a": 1})], "STOP", "c2ln")
+    assert (calls_of(reply), reply.stop_reason, reply.signatures[0].data) == ([(None, "f", {"a": 1})], "STOP", "c2ln")
 
 
 # Bedrock
@@ -146,7 +146,7 @@ def test_the_events_of_converse() -> None:
 
     use = {"toolUse": {"toolUseId": "t", "name": "find"}}
     run = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
-    reply = fed(
+    reply = feed(
         [
             {"messageStart": {"role": "assistant"}},
             piece(0, reasoningContent={"text": "Hm"}),
@@ -169,7 +169,7 @@ def test_the_events_of_converse() -> None:
         ],
         "bedrock",
     )
-    assert (reply.reasoning, reply.text, made(reply)) == ("Hm.", "One moment.", [("t", "find", {"n": 1})])
+    assert (reply.reasoning, reply.text, calls_of(reply)) == ("Hm.", "One moment.", [("t", "find", {"n": 1})])
     assert [(p.type, p.data["input"]) for p in reply.payloads] == [("server_tool_use", {"snippet": "1"})]
     assert [s.data for s in reply.signatures] == ["c2ln"]
     assert reply.usage is not None
@@ -177,7 +177,7 @@ def test_the_events_of_converse() -> None:
 
 
 def test_an_exception_of_bedrock() -> None:
-    reply = fed([{"messageStart": {}}, {"throttlingException": {"message": "Too many"}}], "bedrock")
+    reply = feed([{"messageStart": {}}, {"throttlingException": {"message": "Too many"}}], "bedrock")
     assert reply.error is not None
     assert (reply.error.type, reply.error.message) == ("throttlingException", "Too many")
 
@@ -190,7 +190,7 @@ def test_the_events_of_cohere() -> None:
         return {"type": kind, "delta": {"message": message}} | ({"index": index} if index is not None else {})
 
     usage = {"tokens": {"input_tokens": 3.0, "output_tokens": 4.0}}
-    reply = fed(
+    reply = feed(
         [
             {"type": "message-start", "id": "c1", "delta": {"message": {"role": "assistant"}}},
             event("tool-plan-delta", tool_plan="I will "),
@@ -212,7 +212,7 @@ def test_the_events_of_cohere() -> None:
         ],
         "cohere",
     )
-    assert (reply.id, reply.reasoning, reply.text, made(reply)) == (
+    assert (reply.id, reply.reasoning, reply.text, calls_of(reply)) == (
         "c1",
         "I will look.\n\nHm.",
         "Yes.",
@@ -229,15 +229,15 @@ def test_the_lines_of_ollama() -> None:
         '{"model":"q","message":{"content":".","tool_calls":[{"function":{"name":"f","arguments":{"n":1}}}]},"done":false}\n'
         '{"model":"q","message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":4}\n'
     )
-    whole = fed([lines], "ollama")
-    assert (whole.reasoning, whole.text, made(whole), whole.finish_reason) == (
+    whole = feed([lines], "ollama")
+    assert (whole.reasoning, whole.text, calls_of(whole), whole.finish_reason) == (
         "Hm.",
         "Yes.",
         [(None, "f", {"n": 1})],
         "tool_calls",
     )
-    assert said(fed(lines, "ollama")) == said(whole)
-    assert said(fed(lines.splitlines(), "ollama")) == said(whole)
+    assert dumped(feed(lines, "ollama")) == dumped(whole)
+    assert dumped(feed(lines.splitlines(), "ollama")) == dumped(whole)
     generated = parse_response({"model": "q", "response": "Yes.", "done": True}, "ollama")
     assert (generated.text, generated.stop_reason) == ("Yes.", "stop")
     failed = parse_response({"error": "model not found"}, "ollama")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from outspoken import ProviderFormatError, ProviderReply, parse_response
-from tests.provider_events import fed, said
+from tests.provider_events import dumped, feed
 from tests.provider_sdks import SDKS, Row, Seen, read_by_sdk
 
 RECORDED = Path(__file__).resolve().parents[2] / "shared" / "conformance" / "recorded" / "providers.jsonl"
@@ -108,7 +108,7 @@ def test_sdk_objects_are_read_like_bytes(vendor: str) -> None:
         if row.vendor == vendor and not is_other(row) and row.id not in UNREAD:
             objects = read_by_sdk(row).objects
             if objects:
-                assert seen(fed(objects, provider(row))) == seen(parse_response(row.body, provider(row))), row.id
+                assert seen(feed(objects, provider(row))) == seen(parse_response(row.body, provider(row))), row.id
 
 
 def test_recordings_that_the_sdk_cannot_assemble() -> None:
@@ -118,7 +118,7 @@ def test_recordings_that_the_sdk_cannot_assemble() -> None:
                 read_by_sdk(row)
             chunks = [json.loads(line[6:]) for line in row.body.splitlines() if line.startswith("data: {")]
             text = "".join([chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks])
-            reply = fed([row.body], provider(row))
+            reply = feed([row.body], provider(row))
             assert reply.text == text
             assert len(reply.payloads) == sum([len(c["choices"][0]["delta"].get("annotations", [])) for c in chunks])
 
@@ -136,26 +136,26 @@ def test_result_does_not_depend_on_splits() -> None:
         if not row.sse:
             continue
         body = row.body.encode()
-        whole = said(fed([body], provider(row)))
+        whole = dumped(feed([body], provider(row)))
         short = len(body) <= SHORT
         places = range(1, len(body)) if short else chosen.sample(range(1, len(body)), PLACES)
         for place in places:
-            assert said(fed([body[:place], body[place:]], provider(row))) == whole, (row.id, place)
-        assert said(fed([body[i : i + 1] for i in range(len(body))], provider(row))) == whole, row.id
-        assert said(fed(row.body, provider(row))) == whole, row.id
+            assert dumped(feed([body[:place], body[place:]], provider(row))) == whole, (row.id, place)
+        assert dumped(feed([body[i : i + 1] for i in range(len(body))], provider(row))) == whole, row.id
+        assert dumped(feed(row.body, provider(row))) == whole, row.id
 
 
 def test_lines_without_line_breaks() -> None:
     for row in rows():
         if row.sse:
-            assert said(fed(row.body.splitlines(), provider(row))) == said(fed([row.body], provider(row))), row.id
+            assert dumped(feed(row.body.splitlines(), provider(row))) == dumped(feed([row.body], provider(row))), row.id
 
 
 def test_whole_response_in_pieces() -> None:
     for row in rows()[::9]:
         if not row.sse and not is_other(row) and len(row.body) < 20_000:
-            whole = said(parse_response(row.body, provider(row)))
-            assert said(fed(row.body, provider(row))) == whole, row.id
+            whole = dumped(parse_response(row.body, provider(row)))
+            assert dumped(feed(row.body, provider(row))) == whole, row.id
 
 
 def test_data_has_the_expected_size() -> None:

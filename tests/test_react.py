@@ -20,7 +20,7 @@ DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.j
 ANSWER = '{"action": "Final Answer", "action_input": '
 
 
-def heard(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
+def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
     stream = StreamParser(format)
     events: list[Event] = [event for piece in pieces for event in stream.feed(piece)]
@@ -40,9 +40,9 @@ def at_every_split(text: str, format: str = "react_json", reason: str | None = N
     """The reply to a text, which is the same however it arrives; the deltas add up to its text."""
     reply = parse(text, format, finish_reason=reason)
     for pieces in splits(text):
-        said, streamed = heard(format, pieces, reason)
+        shown_text, streamed = read_stream(format, pieces, reason)
         assert streamed == reply, pieces
-        assert said == reply.text, pieces
+        assert shown_text == reply.text, pieces
     return reply
 
 
@@ -79,7 +79,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "shown_text"),
     [
         ('"say \\"hi\\" now"', 'say "hi" now'),
         ('"a\\\\\\"b\\/\\b\\f\\r\\t\\n"', 'a\\"b/\b\f\r\t\n'),
@@ -91,10 +91,10 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
         ('""', ""),
     ],
 )
-def test_escapes_at_any_split(written: str, said: str) -> None:
+def test_escapes_at_any_split(written: str, shown_text: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{written}}}")
-    assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (said, True, [])
-    assert codes(reply) == ["lone-surrogate"] * (said.count("\ufffd") > 0)
+    assert (reply.text, reply.final_answer_streamed, reply.tool_calls) == (shown_text, True, [])
+    assert codes(reply) == ["lone-surrogate"] * (shown_text.count("\ufffd") > 0)
 
 
 @pytest.mark.parametrize("fragment", ["\\", "\\u", "\\u12", "\\ud83e", "\\ud83e\\", "\\ud83e\\udd"])

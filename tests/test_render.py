@@ -192,10 +192,10 @@ def test_the_example_of_a_header_is_canonical() -> None:
 
 @in_one_item("case", [case for case in CASES if case.name == "canonical"])
 def test_canonical_cases_are_written_as_they_stand(case: Case) -> None:
-    said = [
+    as_parsed = [
         ToolCall(name=s.name, arguments=s.arguments) if isinstance(s, ToolCall) else s for s in case.parse().segments
     ]
-    assert render(said, case.format) == case.text
+    assert render(as_parsed, case.format) == case.text
 
 
 def test_a_reply_renders_in_another_format() -> None:

@@ -215,8 +215,8 @@ def test_fields_of_other_names_are_payloads() -> None:
 
 def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
     name = load_format(FIELDS, "own_fields")
-    said = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
-    assert parse_message(said, name) == {
+    message_text = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
+    assert parse_message(message_text, name) == {
         "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
     }  # fmt: skip
     values = {

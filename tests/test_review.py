@@ -472,9 +472,9 @@ def test_snapshots_of_a_removed_format(checkout: Checkout, capsys: pytest.Captur
 
 def test_errors_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     assert review.main(["hermess"], checkout) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("error: there is no format `hermess`; did you mean `hermes`? (")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: there is no format `hermess`; did you mean `hermes`? (")
     with pytest.raises(SystemExit, match="2"):
         review.main(["--what"], checkout)
 
