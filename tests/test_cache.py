@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
 from outspoken import CacheInfo, ResponseCache, Settings, Tools, parse
-from outspoken.processing.cache import NoFingerprint, fingerprint
+from outspoken.processing.cache import FingerprintError, fingerprint
 
 KEYS = st.sampled_from("abcdef")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "get"]), KEYS, st.integers()))
@@ -169,5 +169,5 @@ UNSEEN: list[Any] = [weather, object(), [print], {"a": iter([])}, Hidden(), Spot
 
 @pytest.mark.parametrize("number", range(len(UNSEEN)))
 def test_objects_with_hidden_state_have_no_digest(number: int) -> None:
-    with pytest.raises(NoFingerprint):
+    with pytest.raises(FingerprintError):
         fingerprint(UNSEEN[number])

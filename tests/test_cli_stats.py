@@ -28,15 +28,15 @@ RESPONSES: list[dict[str, Any]] = [
 ]
 
 TABLE = """\
-format   responses  success  recovered  failed
-hermes           4    25.0%      50.0%   25.0%
-text             3    33.4%      33.3%   33.3%
-ui_tars          3    33.3%       0.0%   66.7%
-all             10    30.0%      30.0%   40.0%
+format   responses     ok  repaired  truncated  invalid
+hermes           4  25.0%     50.0%      25.0%     0.0%
+text             3  33.4%     33.3%       0.0%    33.3%
+ui_tars          3  33.3%      0.0%       0.0%    66.7%
+all             10  30.0%     30.0%      10.0%    30.0%
 
 mistakes            responses  share
 json_syntax                 2  28.6%
-incomplete                  2  28.5%
+truncated                   2  28.5%
 type_mismatch               1  14.3%
 missing_parameters          1  14.3%
 other                       1  14.3%
@@ -85,7 +85,7 @@ def test_json_output_is_the_stored_form(cli: Cli) -> None:
     code, out, _ = cli("--json", cli.write("r.jsonl", lines(*RESPONSES)))
     stats = ParseStats.from_json(out)
     assert (code, stats.to_table() + "\n") == (0, TABLE)
-    assert stats.errors("hermes")[ErrorCategory.INCOMPLETE] == 1
+    assert stats.errors("hermes")[ErrorCategory.TRUNCATED] == 1
 
 
 def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
@@ -104,7 +104,7 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
     ]
     name = cli.write("r.jsonl", "\n".join([*bad, json.dumps(RESPONSES[0])]))
     code, out, reported = cli(name)
-    assert (code, out.splitlines()[1:]) == (1, ["hermes          1   100.0%       0.0%    0.0%"])
+    assert (code, out.splitlines()[1:]) == (1, ["hermes          1  100.0%      0.0%       0.0%     0.0%"])
     reported_lines = reported.splitlines()
     assert reported_lines[6].startswith("outspoken: r.jsonl:8: there is no format `hermess`; did you mean `hermes`")
     assert reported_lines[8:] in (
@@ -137,17 +137,20 @@ def rows(out: str) -> list[list[str]]:
     return [line.split() for line in out.split("\n\n")[0].splitlines()[1:]]
 
 
-def test_options_change_the_success_criteria(cli: Cli) -> None:
+def test_options_change_which_responses_are_ok(cli: Cli) -> None:
     name = cli.write("r.jsonl", lines(RESPONSES[0], RESPONSES[1], RESPONSES[7]))
     hermes, text = ["hermes", "2"], ["text", "1"]
-    assert rows(cli(name)[1])[:2] == [[*hermes, "50.0%", "50.0%", "0.0%"], [*text, "100.0%", "0.0%", "0.0%"]]
-    assert rows(cli(name, "--strict")[1])[0] == [*hermes, "50.0%", "0.0%", "50.0%"]
-    assert rows(cli(name, "--no-recovery")[1])[0] == [*hermes, "50.0%", "0.0%", "50.0%"]
-    assert rows(cli(name, "--expect", "tool_calls")[1])[1] == [*text, "0.0%", "0.0%", "100.0%"]
-    assert rows(cli(name, "--format", "qwen")[1]) == [["hermes", "3", "66.7%", "33.3%", "0.0%"]]
+    assert rows(cli(name)[1])[:2] == [
+        [*hermes, "50.0%", "50.0%", "0.0%", "0.0%"],
+        [*text, "100.0%", "0.0%", "0.0%", "0.0%"],
+    ]
+    assert rows(cli(name, "--strict")[1])[0] == [*hermes, "50.0%", "0.0%", "0.0%", "50.0%"]
+    assert rows(cli(name, "--no-recovery")[1])[0] == [*hermes, "50.0%", "0.0%", "0.0%", "50.0%"]
+    assert rows(cli(name, "--expect", "tool_calls")[1])[1] == [*text, "0.0%", "0.0%", "0.0%", "100.0%"]
+    assert rows(cli(name, "--format", "qwen")[1]) == [["hermes", "3", "66.7%", "33.3%", "0.0%", "0.0%"]]
     schema = {"name": "lend", "parameters": {"properties": {"days": {"type": "string"}}}}
     tools = cli.write("tools.json", json.dumps([schema]))
-    assert rows(cli(name, "--tools", tools)[1])[0] == [*hermes, "0.0%", "100.0%", "0.0%"]
+    assert rows(cli(name, "--tools", tools)[1])[0] == [*hermes, "0.0%", "100.0%", "0.0%", "0.0%"]
 
 
 @pytest.mark.parametrize(

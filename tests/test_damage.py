@@ -39,7 +39,7 @@ def evaluated(kind: str, schema: bool) -> Evaluated:
 def described(case: DamageCase, reading: Reading, why: str) -> str:
     """A case in full, and how it was read."""
     repairs = "".join([f"\n  {repair}" for repair in reading.repairs])
-    got = f"{reading.status}, {reading.rung}, ambiguous: {reading.ambiguous}"
+    got = f"{reading.status}, {reading.level}, ambiguous: {reading.ambiguous}"
     return f"{why}\n{case}\ngot:   {list(reading.values)!r}\n{got}\nrepairs:{repairs}"
 
 
@@ -161,7 +161,7 @@ class Pretended:
 
     values: list[Any]
     status: str = "repaired"
-    rung: str | None = "structure"
+    level: str | None = "structure"
     ambiguous: bool = False
     repairs: tuple[Change, ...] = ()
     texts: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ class Pretended:
         ("colon missing", Pretended([{"a": "bc"}]), True, False),
         ("colon missing", Pretended([{"a": "b"}]), False, True),
         ("colon missing", Pretended([{"a": "b"}], ambiguous=True), False, False),
-        ("colon missing", Pretended([{"a": "b"}], rung="heuristic"), False, False),
+        ("colon missing", Pretended([{"a": "b"}], level="heuristic"), False, False),
         ("colon missing", Pretended([], "invalid"), False, False),
         ("colon missing", Pretended([{"a": "bc"}], "truncated"), False, False),
         ("cut", Pretended([{"a": "b"}], "truncated"), True, False),

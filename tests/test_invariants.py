@@ -42,7 +42,7 @@ from tools.fuzz.invariants import (
     violation_of,
     without_fast_paths,
 )
-from tools.fuzz.violation import Violation
+from tools.fuzz.violation import ViolationError
 
 # Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
 # does not grow with the number of formats.
@@ -322,7 +322,7 @@ BROKEN_REPLIES = {
 @pytest.mark.parametrize("name", BROKEN_REPLIES)
 def test_checks_detect_a_broken_reply(name: str) -> None:
     reply, message = BROKEN_REPLIES[name]
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(ViolationError) as caught:
         check_reply(reply)
     assert str(caught.value) == message
 
@@ -330,13 +330,13 @@ def test_checks_detect_a_broken_reply(name: str) -> None:
 def test_checks_detect_lost_text() -> None:
     reply = parse('<tool_call>{"name": "f", "arguments": {"city": 1}}</tool_call>', "hermes")
     check_nothing_lost(reply)
-    with pytest.raises(Violation, match=r"^lost: 'city' at offset 40$"):
+    with pytest.raises(ViolationError, match=r"^lost: 'city' at offset 40$"):
         check_nothing_lost(of(reply))
 
 
 def test_checks_detect_a_reply_that_json_changes() -> None:
     check_written(SOUND)
-    with pytest.raises(Violation, match=r"^json: the reply reads back as another one$"):
+    with pytest.raises(ViolationError, match=r"^json: the reply reads back as another one$"):
         check_written(of(SOUND, F.model_copy(update={"arguments": {"a": (1, 2)}})))
 
 
@@ -368,13 +368,13 @@ BROKEN_EVENTS: dict[str, tuple[list[Event], str]] = {
 @pytest.mark.parametrize("name", BROKEN_EVENTS)
 def test_checks_detect_broken_events(name: str) -> None:
     events, message = BROKEN_EVENTS[name]
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(ViolationError) as caught:
         check_events(events)
     assert str(caught.value) == message
 
 
 def test_checks_detect_a_different_result_in_pieces() -> None:
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(ViolationError) as caught:
         check_chunks("Hi.", ParseArguments("text"), parse("Ho.", "text"), Random(0))
     read, whole = "[('text', 'Hi.')]", "[('text', 'Ho.')]"
     assert str(caught.value) == f"chunks: in single characters: {read}, but whole: {whole}"
@@ -383,7 +383,7 @@ def test_checks_detect_a_different_result_in_pieces() -> None:
 def test_checks_detect_ineffective_repairs() -> None:
     check_replay(REPAIRED.raw, ParseArguments("hermes"), REPAIRED)
     wrong = REPAIRED.repairs[0].model_copy(update={"after": "}"})
-    with pytest.raises(Violation, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
+    with pytest.raises(ViolationError, match=r"^replay: .* has the calls \[\], not \[\('f', \{'a': 1\}\)\]$"):
         check_replay(REPAIRED.raw, ParseArguments("hermes"), changed(REPAIRED, repairs=[wrong]))
 
 
@@ -403,5 +403,5 @@ def test_checks_detect_superlinear_cost(monkeypatch: pytest.MonkeyPatch) -> None
         return SOUND
 
     monkeypatch.setattr("tools.fuzz.invariants.parse", slow)
-    with pytest.raises(Violation, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
+    with pytest.raises(ViolationError, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
         check_growth("ab", ParseArguments("text"), 2_000)

@@ -43,7 +43,7 @@ AROUND: list[tuple[str, list[Any]]] = [
 @pytest.mark.parametrize("text", NOTHING)
 def test_no_data(text: str) -> None:
     reading = read_json(text)
-    assert (reading.status, reading.values, reading.value, reading.rung) == ("invalid", (), None, None)
+    assert (reading.status, reading.values, reading.value, reading.level) == ("invalid", (), None, None)
     assert [note.severity for note in reading.diagnostics] == ["error"]
 
 
@@ -56,7 +56,7 @@ def test_json_in_other_text(text: str, values: list[Any]) -> None:
 
 def test_surrounding_text_is_reported() -> None:
     reading = read_json('Here: {"a": 1} Bye.')
-    assert (reading.status, reading.rung, reading.repairs) == ("ok", "exact", ())
+    assert (reading.status, reading.level, reading.repairs) == ("ok", "exact", ())
     assert [(note.code, note.severity, reading.raw[slice(*note.span)]) for note in reading.diagnostics] == [
         ("left-out", "note", "Here:"),
         ("left-out", "note", "Bye."),
@@ -67,7 +67,7 @@ def test_surrounding_text_is_reported() -> None:
 def test_sound_json_is_untouched(text: str) -> None:
     for repair_limit in ("none", "heuristic"):
         reading = read_json(text, repair=repair_limit)
-        assert (reading.status, reading.rung, reading.repairs, reading.diagnostics) == ("ok", "exact", (), ())
+        assert (reading.status, reading.level, reading.repairs, reading.diagnostics) == ("ok", "exact", (), ())
         assert reading.texts == (text.strip(),)
 
 

@@ -81,9 +81,9 @@ def test_damage(code: str, text: str, value: Any) -> None:
     assert reading.status == "repaired"
     codes = {repair.code: repair.rung for repair in reading.repairs}
     assert codes[code] == CODES[code].level
-    assert reading.rung == max(codes.values(), key=LEVELS.index)
-    assert reading.rung is not None
-    below = LEVELS.index(reading.rung) - 1
+    assert reading.level == max(codes.values(), key=LEVELS.index)
+    assert reading.level is not None
+    below = LEVELS.index(reading.level) - 1
     assert read_json(text, repair=REPAIR_LIMITS[below]).values == ()
     assert read_json(text, repair=REPAIR_LIMITS[below]).status == "invalid"
     assert read_json(text, repair=REPAIR_LIMITS[below + 1]).values == (value,)

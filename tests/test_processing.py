@@ -15,9 +15,9 @@ from outspoken import (
     Diagnostic,
     ErrorCategory,
     LimitError,
-    ParserConfig,
     ParseStats,
     Processed,
+    ProcessorSettings,
     Reply,
     ResponseCache,
     ResponseProcessor,
@@ -46,7 +46,7 @@ TOOL = {
         "required": ["book", "days"],
     },
 }
-QUIET = ParserConfig(log_failed_parses=False)
+QUIET = ProcessorSettings(log_failed_parses=False)
 
 
 def processed(
@@ -54,7 +54,7 @@ def processed(
 ) -> Processed:
     """What becomes of a response with some settings."""
     settings: dict[str, Any] = {"log_failed_parses": False, **config}
-    processor = ResponseProcessor(ParserConfig(**settings), tools=tools)
+    processor = ResponseProcessor(ProcessorSettings(**settings), tools=tools)
     return processor.process(text, format, finish_reason=finish)
 
 
@@ -63,85 +63,88 @@ class Case(NamedTuple):
 
     text: str
     expect: str
-    outcome: str
-    route: str
+    status: str
+    strategy: str
     categories: str
     codes: str
 
 
 WAYS = {
-    "sound": Case(SOUND, "anything", "success", "primary", "", ""),
-    "repaired": Case(COMMA, "anything", "recovered", "recovery", "json_syntax", "trailing-comma"),
-    "cut": Case(CUT, "anything", "failed", "retry", "incomplete", "unclosed-call"),
-    "one of two": Case(SOUND + CUT, "anything", "recovered", "recovery", "incomplete", "unclosed-call"),
-    "text beside a call": Case(f"Well.\n{CUT}", "anything", "failed", "retry", "incomplete", "unclosed-call"),
+    "sound": Case(SOUND, "anything", "ok", "primary", "", ""),
+    "repaired": Case(COMMA, "anything", "repaired", "recovery", "json_syntax", "trailing-comma"),
+    "cut": Case(CUT, "anything", "truncated", "recovery", "truncated", "unclosed-call"),
+    "one of two": Case(SOUND + CUT, "anything", "repaired", "recovery", "truncated", "unclosed-call"),
+    "text beside a call": Case(f"Well.\n{CUT}", "anything", "truncated", "recovery", "truncated", "unclosed-call"),
     "arguments of another type": Case(
         '<tool_call>\n{"name": "lend", "arguments": [1]}\n</tool_call>',
-        "anything", "failed", "retry", "type_mismatch", "invalid-call",
+        "anything", "invalid", "recovery", "type_mismatch", "invalid-call",
     ),
-    "text": Case(PROSE, "anything", "success", "primary", "", ""),
-    "blank": Case(" \n", "anything", "failed", "retry", "other", "empty-response"),
-    "only a thought": Case("<think>\nHm.\n</think>", "anything", "failed", "retry", "other", "nothing-usable"),
-    "a thought that is cut": Case("<think>\nHm.", "anything", "failed", "retry", "incomplete", "unclosed-reasoning"),
-    "text, a call expected": Case(PROSE, "tool_calls", "failed", "retry", "other", "nothing-usable"),
-    "a call, an action expected": Case(SOUND, "actions", "failed", "retry", "other", "nothing-usable"),
-    "an action": Case(CLICK, "actions", "success", "primary", "", ""),
-    "an unknown action": Case(FLY, "actions", "failed", "retry", "type_mismatch", "invalid-action"),
-    "an action without a place": Case(LOST, "actions", "failed", "retry", "type_mismatch", "invalid-action"),
+    "text": Case(PROSE, "anything", "ok", "primary", "", ""),
+    "blank": Case(" \n", "anything", "invalid", "primary", "other", "empty-response"),
+    "only a thought": Case("<think>\nHm.\n</think>", "anything", "invalid", "primary", "other", "nothing-usable"),
+    "a thought that is cut": Case(
+        "<think>\nHm.", "anything", "truncated", "recovery", "truncated", "unclosed-reasoning"
+    ),
+    "text, a call expected": Case(PROSE, "tool_calls", "invalid", "primary", "other", "nothing-usable"),
+    "a call, an action expected": Case(SOUND, "actions", "invalid", "primary", "other", "nothing-usable"),
+    "an action": Case(CLICK, "actions", "ok", "primary", "", ""),
+    "an unknown action": Case(FLY, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
+    "an action without a place": Case(LOST, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
     "a drag without an end": Case(
-        "Action: drag(start_box='(1,2)')", "actions", "failed", "retry", "missing_parameters", "invalid-action"
+        "Action: drag(start_box='(1,2)')", "actions", "invalid", "recovery", "missing_parameters", "invalid-action"
     ),
-    "a payload": Case("SUGGESTED_VALUES: [1]", "payloads", "success", "primary", "", ""),
-    "no payload": Case(PROSE, "payloads", "failed", "retry", "other", "nothing-usable"),
-    "JSON": Case('{"ferry": 9}', "json", "success", "primary", "", ""),
+    "a payload": Case("SUGGESTED_VALUES: [1]", "payloads", "ok", "primary", "", ""),
+    "no payload": Case(PROSE, "payloads", "invalid", "primary", "other", "nothing-usable"),
+    "JSON": Case('{"ferry": 9}', "json", "ok", "primary", "", ""),
     "damaged JSON in a fence": Case(
-        '```json\n{"ferry": 9,}\n```', "json", "recovered", "fallback", "json_syntax", "trailing-comma"
+        '```json\n{"ferry": 9,}\n```', "json", "repaired", "fallback", "json_syntax", "trailing-comma"
     ),
     "JSON that is cut": Case(
-        '{"a": 1} {"b": [2', "json", "recovered", "primary", "incomplete", "cut-json",
+        '{"a": 1} {"b": [2', "json", "repaired", "primary", "truncated", "cut-json",
     ),
     "only JSON that is cut": Case(
-        '{"b": [2', "json", "failed", "retry", "incomplete", "cut-text cut-container cut-json"
+        '{"b": [2', "json", "truncated", "fallback", "truncated", "cut-text cut-container cut-json"
     ),
-    "no JSON": Case(PROSE, "json", "failed", "retry", "other", "no-json"),
+    "no JSON": Case(PROSE, "json", "invalid", "fallback", "other", "no-json"),
 }  # fmt: skip
 
 
 @in_one_item("name", WAYS)
-def test_outcome_and_route_of_a_response(name: str) -> None:
+def test_status_and_strategy_of_a_response(name: str) -> None:
     case = WAYS[name]
     found = processed(case.text, expect=case.expect)
     reported = " ".join(dict.fromkeys(d.code for d in found.problems))
-    assert (found.outcome, found.route, " ".join(c.value for c in found.categories), reported) == case[2:]
-    assert found.needs_retry == (case.route == "retry")
-    assert not found.needs_manual
+    assert (found.status, found.strategy, " ".join(c.value for c in found.categories), reported) == case[2:]
+    assert found.is_usable == (case.status in ("ok", "repaired"))
+    assert (found.needs_retry, found.needs_manual) == (not found.is_usable, False)
 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("recovery", [False, True])
 def test_results_of_the_corpus_are_consistent(recovery: bool, strict: bool) -> None:
     processor = ResponseProcessor(
-        ParserConfig(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
+        ProcessorSettings(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
     )
     for case in CASES[::20]:
         found = processor.process(case.text, case.format)
-        assert (found.outcome == "success") == (not found.problems) == (not found.categories)
-        assert found.needs_retry == (found.outcome == "failed")
-        assert found.outcome != "failed" or not found.tool_calls
-        assert found.outcome != "recovered" or not strict
+        assert (found.status == "ok") == (not found.problems) == (not found.categories)
+        assert found.needs_retry == (not found.is_usable)
+        assert found.is_usable or not found.tool_calls
+        assert found.status != "repaired" or not strict
+        assert (found.status == "truncated") == (not found.is_usable and ErrorCategory.TRUNCATED in found.categories)
         assert all(action.status in ("ok", "repaired") for action in found.actions)
     assert sum(processor.stats.counts().values()) == len(CASES[::20])
     assert min(processor.stats.counts().values()) > 0 or strict
 
 
-def test_sound_case_with_more_than_reasoning_is_a_success() -> None:
+def test_sound_case_with_more_than_reasoning_is_ok() -> None:
     processor = ResponseProcessor(QUIET)
     sound = [case for case in CASES if case.kind == "ok"][::4]
     for case in sound:
         found = processor.process(case.text, case.format, **case.options)
         reported = {s.kind for s in case.parse().segments}  # an empty list of actions says nothing
-        assert (found.outcome == "success") is bool(reported - {"reasoning"}), str(case)
-    assert processor.stats.counts()["success"] > 0.9 * len(sound) > 150
+        assert (found.status == "ok") is bool(reported - {"reasoning"}), str(case)
+    assert processor.stats.counts()["ok"] > 0.9 * len(sound) > 150
 
 
 # the settings of the seed
@@ -155,34 +158,39 @@ def test_default_settings() -> None:
         "log_failed_parses": True,
         "fallback_to_null_action": True,
     }
-    config: Any = ParserConfig(**seed)  # pyright: ignore[reportArgumentType]
-    assert config == ParserConfig()
+    config: Any = ProcessorSettings(**seed)  # pyright: ignore[reportArgumentType]
+    assert config == ProcessorSettings()
 
 
 def test_disabled_recovery_repairs_nothing_and_tries_no_fallback() -> None:
     assert processed(COMMA).tool_calls[0].arguments == {"book": "Emma", "days": 14}
     off = processed(COMMA, enable_recovery_strategies=False)
-    assert (off.outcome, off.tool_calls, off.reply.repairs) == ("failed", [], [])
-    assert processed(SOUND, "glm_4_5", expect="tool_calls").route == "fallback"
-    assert processed(SOUND, "glm_4_5", expect="tool_calls", enable_recovery_strategies=False).outcome == "failed"
-    assert processed('```\n{"a": 1,}\n```', expect="json", enable_recovery_strategies=False).outcome == "failed"
+    assert (off.status, off.tool_calls, off.reply.repairs) == ("invalid", [], [])
+    assert processed(SOUND, "glm_4_5", expect="tool_calls").strategy == "fallback"
+    assert processed(SOUND, "glm_4_5", expect="tool_calls", enable_recovery_strategies=False).status == "invalid"
+    assert processed('```\n{"a": 1,}\n```', expect="json", enable_recovery_strategies=False).status == "invalid"
 
 
 def test_other_format_is_detected_and_reported() -> None:
     found = processed(SOUND, "glm", expect="tool_calls")
-    assert (found.format, found.reply.format, found.outcome) == ("glm_4_5", "hermes", "recovered")
+    assert (found.format, found.reply.format, found.status) == ("glm_4_5", "hermes", "repaired")
     assert [str(d) for d in found.problems] == [
         "hermes:1:1 other-format: the response is not in the format `glm_4_5`; it was read as `hermes`"
     ]
 
 
 def test_strict_validation_makes_failures_of_warnings() -> None:
-    for text, tools in ((COMMA, None), (SOUND + CUT, None), (SOUND.replace("lend", "sell"), [TOOL])):
-        assert processed(text, tools=tools).outcome == "recovered"
+    unknown = SOUND.replace("lend", "sell")
+    for text, tools, status in (
+        (COMMA, None, "invalid"),
+        (SOUND + CUT, None, "truncated"),
+        (unknown, [TOOL], "invalid"),
+    ):
+        assert processed(text, tools=tools).status == "repaired"
         found = processed(text, tools=tools, strict_validation=True)
-        assert (found.outcome, found.route, found.tool_calls) == ("failed", "retry", [])
+        assert (found.status, found.needs_retry, found.tool_calls) == (status, True, [])
         assert found.reply == parse(text, tools=tools)
-    assert processed(SOUND, strict_validation=True).outcome == "success"
+    assert processed(SOUND, strict_validation=True).status == "ok"
 
 
 def test_failure_is_logged_unless_disabled(caplog: pytest.LogCaptureFixture) -> None:
@@ -193,13 +201,13 @@ def test_failure_is_logged_unless_disabled(caplog: pytest.LogCaptureFixture) -> 
         ResponseProcessor().process(COMMA)
         assert caplog.messages == []
         ResponseProcessor().process(secret)
-        ResponseProcessor(ParserConfig(max_retry_attempts=0, strict_validation=True)).process(COMMA + CUT)
+        ResponseProcessor(ProcessorSettings(max_retry_attempts=0, strict_validation=True)).process(COMMA + CUT)
     assert [(record.name, record.levelname) for record in caplog.records] == [("outspoken", "WARNING")] * 2
     digests = [sha256(text.encode()).hexdigest()[:12] for text in (secret, COMMA + CUT)]
     assert caplog.messages == [
-        f"response 1 failed (hermes, 1,455 characters, sha256 {digests[0]}): "
+        f"response 1 is truncated (hermes, 1,455 characters, sha256 {digests[0]}): "
         "hermes:1:1 unclosed-call: the call of `lend` never ends; may be retried",
-        f"response 1 failed (hermes, {len(COMMA + CUT)} characters, sha256 {digests[1]}): "
+        f"response 1 is truncated (hermes, {len(COMMA + CUT)} characters, sha256 {digests[1]}): "
         "hermes:3:13 unclosed-call: the call of `lend` never ends and 1 more; will not be retried",
     ]
 
@@ -222,7 +230,7 @@ def test_null_action_replaces_an_invalid_action() -> None:
     assert (null.raw, null.status) == ("fly(start_box='(3,4)')", "ok")
     assert null.reason == "`fly` is not an action of this format"
     assert [action.name for action in off.actions] == ["click", "wait"]
-    assert (on.outcome, off.outcome) == ("recovered", "recovered")
+    assert (on.status, off.status) == ("repaired", "repaired")
 
 
 def test_failure_gives_only_the_null_action() -> None:
@@ -237,15 +245,18 @@ def test_failure_gives_only_the_null_action() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"max_retry_attempts": -1}, "`ParserConfig.max_retry_attempts` is -1; expected an integer of at least 0"),
-        ({"max_retry_attempts": True}, "`ParserConfig.max_retry_attempts` is True; expected an integer of at least 0"),
-        ({"strict_validation": 1}, "`ParserConfig.strict_validation` is 1; expected True or False"),
-        ({"expect": "calls"}, "`ParserConfig.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
+        ({"max_retry_attempts": -1}, "`ProcessorSettings.max_retry_attempts` is -1; expected an integer of at least 0"),
+        (
+            {"max_retry_attempts": True},
+            "`ProcessorSettings.max_retry_attempts` is True; expected an integer of at least 0",
+        ),
+        ({"strict_validation": 1}, "`ProcessorSettings.strict_validation` is 1; expected True or False"),
+        ({"expect": "calls"}, "`ProcessorSettings.expect` is 'calls'; expected one of anything, tool_calls, actions, "),
     ],
 )
 def test_invalid_settings_are_rejected(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="expected") as error:
-        ParserConfig(**wrong)
+        ProcessorSettings(**wrong)
     assert str(error.value).startswith(message)
 
 
@@ -271,11 +282,11 @@ class Model:
 def test_retries_until_the_response_is_usable() -> None:
     model, processor = Model(FLY, SOUND, PROSE), ResponseProcessor(QUIET)
     found = processor.process(CUT, retry=model)
-    assert (found.outcome, found.route, found.attempts) == ("success", "primary", 3)
+    assert (found.status, found.strategy, found.attempts) == ("ok", "primary", 3)
     assert [earlier.reply.raw for earlier in found.earlier] == [CUT, FLY]
-    assert [(earlier.attempts, earlier.route, earlier.earlier) for earlier in found.earlier] == [
-        (1, "retry", ()),
-        (2, "retry", ()),
+    assert [(earlier.attempts, earlier.needs_retry, earlier.earlier) for earlier in found.earlier] == [
+        (1, True, ()),
+        (2, True, ()),
     ]
     assert [request.number for request in model.asked] == [1, 2]
     assert model.asked[0].message == (
@@ -284,21 +295,23 @@ def test_retries_until_the_response_is_usable() -> None:
         "Write the whole response again, without these mistakes. It broke off before its end: make it shorter."
     )
     assert model.asked[1].result.reply.raw == FLY
-    assert processor.stats.counts() == {"success": 1, "recovered": 0, "failed": 2}
+    assert processor.stats.counts() == {"ok": 1, "repaired": 0, "truncated": 1, "invalid": 1}
 
 
 @pytest.mark.parametrize("limit", [0, 1, 3])
 def test_retries_respect_the_limit(limit: int) -> None:
     model = Model(*[CUT] * 9)
-    found = ResponseProcessor(ParserConfig(max_retry_attempts=limit, log_failed_parses=False)).process(CUT, retry=model)
-    assert (len(model.asked), found.attempts, found.route, len(found.earlier)) == (limit, limit + 1, "manual", limit)
-    assert found.needs_manual
+    found = ResponseProcessor(ProcessorSettings(max_retry_attempts=limit, log_failed_parses=False)).process(
+        CUT, retry=model
+    )
+    assert (len(model.asked), found.attempts, len(found.earlier)) == (limit, limit + 1, limit)
+    assert (found.needs_retry, found.needs_manual) == (False, True)
 
 
 def test_manual_retries_pass_the_attempt_number() -> None:
-    processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False))
-    assert processor.process(CUT).route == "retry"
-    assert processor.process(CUT, attempt=2).route == "manual"
+    processor = ResponseProcessor(ProcessorSettings(max_retry_attempts=1, log_failed_parses=False))
+    assert processor.process(CUT).needs_retry
+    assert processor.process(CUT, attempt=2).needs_manual
     with pytest.raises(ValueError, match="`attempt` is 0; expected an integer of at least 1"):
         processor.process(CUT, attempt=0)
 
@@ -306,22 +319,22 @@ def test_manual_retries_pass_the_attempt_number() -> None:
 def test_retry_can_give_up_or_return_a_finish_reason() -> None:
     processor = ResponseProcessor(QUIET)
     found = processor.process(CUT, retry=Model(None))
-    assert (found.route, found.attempts, found.earlier) == ("manual", 1, ())
+    assert (found.needs_retry, found.needs_manual, found.attempts, found.earlier) == (False, True, 1, ())
     open_ended = SOUND.removesuffix("\n</tool_call>")
-    assert processor.process(PROSE + CUT, retry=Model(open_ended, None)).outcome == "failed"
-    assert processor.process(PROSE + CUT, retry=Model((open_ended, "stop"))).outcome == "recovered"
+    assert processor.process(PROSE + CUT, retry=Model(open_ended, None)).status == "truncated"
+    assert processor.process(PROSE + CUT, retry=Model((open_ended, "stop"))).status == "repaired"
 
 
 def test_filtered_response_is_not_retried() -> None:
     model = Model(SOUND)
     found = ResponseProcessor(QUIET).process("", finish_reason="content-filter", retry=model)
-    assert (found.route, model.asked) == ("manual", [])
+    assert (found.status, found.needs_manual, model.asked) == ("invalid", True, [])
     assert {d.code for d in found.problems} == {"content-filter", "empty-response"}
 
 
 def test_a_response_at_the_limit_of_tokens_is_not_complete() -> None:
     found = processed(PROSE, finish="MAX_TOKENS")
-    assert (found.outcome, found.categories) == ("recovered", (ErrorCategory.INCOMPLETE,))
+    assert (found.status, found.categories) == ("repaired", (ErrorCategory.TRUNCATED,))
     assert [d.code for d in found.problems] == ["token-limit"]
     assert "make it shorter" in found.retry_message()
 
@@ -337,7 +350,7 @@ def test_retry_prompt_is_short() -> None:
     def check(reply: Reply, context: Any) -> list[Diagnostic]:
         return [Diagnostic(code="odd", message="x " * 500, span=(0, 0), severity="warning")] * 7
 
-    processor = ResponseProcessor(ParserConfig(strict_validation=True, log_failed_parses=False), checks=[check])
+    processor = ResponseProcessor(ProcessorSettings(strict_validation=True, log_failed_parses=False), checks=[check])
     lines = processor.process(SOUND).retry_message().splitlines()
     assert len(lines) == 8
     assert all(len(line) < 240 for line in lines)
@@ -364,7 +377,7 @@ def test_arguments_are_validated_against_the_schema() -> None:
         "hermes:1:1 mistyped-argument: the argument `book` of `lend` should be string",
     ]
     assert found.categories == (ErrorCategory.TYPE_MISMATCH, ErrorCategory.MISSING_PARAMETERS)
-    assert (found.outcome, found.tool_calls) == ("recovered", found.reply.tool_calls)
+    assert (found.status, found.tool_calls) == ("repaired", found.reply.tool_calls)
     assert processed(SOUND, tools=[TOOL]).problems == ()
 
 
@@ -382,9 +395,9 @@ def test_checks_receive_the_context() -> None:
         ]
 
     processor = ResponseProcessor(QUIET, checks=[known])
-    assert processor.process(SOUND, context=["Emma"]).outcome == "success"
+    assert processor.process(SOUND, context=["Emma"]).status == "ok"
     found = processor.process(SOUND, context=["Persuasion"])
-    assert (found.outcome, [d.code for d in found.problems]) == ("recovered", ["unknown-book"])
+    assert (found.status, [d.code for d in found.problems]) == ("repaired", ["unknown-book"])
 
 
 def test_wrong_use_raises() -> None:
@@ -409,13 +422,15 @@ def test_repeated_response_comes_from_the_cache() -> None:
         again.tool_calls.clear()
         again.reply.tool_calls[0].arguments["days"] = 15
     assert cache.info()[:3] == (2, 1, 1)
-    assert processor.stats.counts()["success"] == 3
+    assert processor.stats.counts()["ok"] == 3
 
 
 def test_cached_failure_is_retried_like_any_other() -> None:
-    processor = ResponseProcessor(ParserConfig(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache())
-    routes = [processor.process(CUT, attempt=attempt).route for attempt in (2, 1, 2)]
-    assert routes == ["manual", "retry", "manual"]
+    processor = ResponseProcessor(
+        ProcessorSettings(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache()
+    )
+    may_retry = [processor.process(CUT, attempt=attempt).needs_retry for attempt in (2, 1, 2)]
+    assert may_retry == [False, True, False]
     assert processor.cache is not None
     assert processor.cache.info().hits == 2
 
@@ -451,7 +466,7 @@ def test_processors_with_equal_settings_share_cache_entries() -> None:
     processors = [
         ResponseProcessor(QUIET, cache=cache),
         ResponseProcessor(QUIET, cache=cache),
-        ResponseProcessor(ParserConfig(log_failed_parses=False, strict_validation=True), cache=cache),
+        ResponseProcessor(ProcessorSettings(log_failed_parses=False, strict_validation=True), cache=cache),
         ResponseProcessor(QUIET, cache=cache, settings=Settings(max_depth=5)),
         ResponseProcessor(QUIET, cache=cache, tools=[TOOL]),
         ResponseProcessor(QUIET, cache=cache, checks=[check]),
@@ -476,7 +491,7 @@ def test_unpicklable_results_are_not_cached() -> None:
         return [Remark(code="odd", message="odd", span=(0, 0), severity="warning")]
 
     processor = ResponseProcessor(QUIET, checks=[check], cache=(cache := ResponseCache()))
-    assert [processor.process(SOUND).outcome for _ in "ab"] == ["recovered", "recovered"]
+    assert [processor.process(SOUND).status for _ in "ab"] == ["repaired", "repaired"]
     assert cache.info()[:3] == (0, 2, 0)
 
 
@@ -516,4 +531,4 @@ def test_several_threads_share_a_processor() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert stats.counts() == {"success": 120, "recovered": 40, "failed": 80}
+    assert stats.counts() == {"ok": 120, "repaired": 40, "truncated": 40, "invalid": 40}

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 from outspoken import Diagnostic, ErrorCategory, ParseStats
 from outspoken.processing.categories import categories_of, category_of
-from outspoken.processing.stats import OUTCOMES, Outcome, shares
+from outspoken.processing.stats import shares
 from outspoken.results.edits import CODES
 from outspoken.results.pending_diagnostics import MARKUP
+from outspoken.results.replies import STATUSES, Status
 
-Row = tuple[str, Outcome, list[ErrorCategory], int]
+Row = tuple[str, Status, list[ErrorCategory], int]
 
 ROWS: st.SearchStrategy[list[Row]] = st.lists(
     st.tuples(
         st.sampled_from(["hermes", "ui_tars", "json"]),
-        st.sampled_from(OUTCOMES),
+        st.sampled_from(STATUSES),
         st.lists(st.sampled_from(list(ErrorCategory)), unique=True),
         st.integers(0, 40),
     )
@@ -32,8 +33,8 @@ ROWS: st.SearchStrategy[list[Row]] = st.lists(
 
 def counted(rows: list[Row]) -> ParseStats:
     stats = ParseStats()
-    for name, outcome, categories, count in rows:
-        stats.record(name, outcome, categories, count=count)
+    for name, status, categories, count in rows:
+        stats.record(name, status, categories, count=count)
     return stats
 
 
@@ -42,26 +43,26 @@ def the_seed() -> ParseStats:
     stats = ParseStats()
     rates = {"json": (942, 41, 17), "ui_tars": (918, 63, 19), "markdown": (961, 28, 11), "text": (854, 124, 2)}
     for name, row in rates.items():
-        for outcome, count in zip(OUTCOMES, row, strict=True):
-            stats.record(name, outcome, count=count)
-    found = {"json_syntax": 8, "incomplete": 5, "type_mismatch": 4, "missing_parameters": 3}
+        for status, count in zip(("ok", "repaired", "truncated"), row, strict=True):
+            stats.record(name, status, count=count)
+    found = {"json_syntax": 8, "truncated": 5, "type_mismatch": 4, "missing_parameters": 3}
     for category, count in found.items():
-        stats.record("text", "failed", [ErrorCategory(category)], count=count)
+        stats.record("text", "invalid", [ErrorCategory(category)], count=count)
     return stats
 
 
 def test_the_table_has_a_row_for_each_format_and_one_for_all() -> None:
     assert the_seed().to_table() == (
-        "format    responses  success  recovered  failed\n"
-        "json          1,000    94.2%       4.1%    1.7%\n"
-        "markdown      1,000    96.1%       2.8%    1.1%\n"
-        "text          1,000    85.4%      12.4%    2.2%\n"
-        "ui_tars       1,000    91.8%       6.3%    1.9%\n"
-        "all           4,000    91.9%       6.4%    1.7%\n"
+        "format    responses     ok  repaired  truncated  invalid\n"
+        "json          1,000  94.2%      4.1%       1.7%     0.0%\n"
+        "markdown      1,000  96.1%      2.8%       1.1%     0.0%\n"
+        "text          1,000  85.4%     12.4%       0.2%     2.0%\n"
+        "ui_tars       1,000  91.8%      6.3%       1.9%     0.0%\n"
+        "all           4,000  91.9%      6.4%       1.2%     0.5%\n"
         "\n"
         "mistakes            responses  share\n"
         "json_syntax                 8  40.0%\n"
-        "incomplete                  5  25.0%\n"
+        "truncated                   5  25.0%\n"
         "type_mismatch               4  20.0%\n"
         "missing_parameters          3  15.0%"
     )
@@ -69,35 +70,36 @@ def test_the_table_has_a_row_for_each_format_and_one_for_all() -> None:
 
 def test_one_format_is_all() -> None:
     stats = ParseStats()
-    stats.record("hermes", "success", count=3)
+    stats.record("hermes", "ok", count=3)
     assert stats.to_table() == (
-        "format  responses  success  recovered  failed\nhermes          3   100.0%       0.0%    0.0%"
+        "format  responses      ok  repaired  truncated  invalid\n"
+        "hermes          3  100.0%      0.0%       0.0%     0.0%"
     )
 
 
 def test_empty_statistics_are_zeros() -> None:
     assert ParseStats().to_table() == (
-        "format  responses  success  recovered  failed\nall             0     0.0%       0.0%    0.0%"
+        "format  responses    ok  repaired  truncated  invalid\nall             0  0.0%      0.0%       0.0%     0.0%"
     )
-    assert ParseStats().rates() == {"success": 0, "recovered": 0, "failed": 0}
+    assert ParseStats().rates() == {"ok": 0, "repaired": 0, "truncated": 0, "invalid": 0}
 
 
 def test_counts_and_rates_are_of_one_format_or_of_all() -> None:
     stats = ParseStats()
-    stats.record("hermes", "recovered", [ErrorCategory.INCOMPLETE, ErrorCategory.JSON_SYNTAX])
-    stats.record("hermes", "success", count=2)
-    stats.record("ui_tars", "failed", [ErrorCategory.INCOMPLETE])
+    stats.record("hermes", "repaired", [ErrorCategory.TRUNCATED, ErrorCategory.JSON_SYNTAX])
+    stats.record("hermes", "ok", count=2)
+    stats.record("ui_tars", "invalid", [ErrorCategory.TRUNCATED])
     assert stats.formats == ("hermes", "ui_tars")
-    assert stats.counts("hermes") == {"success": 2, "recovered": 1, "failed": 0}
-    assert stats.counts() == {"success": 2, "recovered": 1, "failed": 1}
-    assert stats.counts("json") == {"success": 0, "recovered": 0, "failed": 0}
-    assert stats.rates("hermes") == {"success": 66.7, "recovered": 33.3, "failed": 0}
-    assert stats.errors("ui_tars")[ErrorCategory.INCOMPLETE] == 1
+    assert stats.counts("hermes") == {"ok": 2, "repaired": 1, "truncated": 0, "invalid": 0}
+    assert stats.counts() == {"ok": 2, "repaired": 1, "truncated": 0, "invalid": 1}
+    assert stats.counts("json") == {"ok": 0, "repaired": 0, "truncated": 0, "invalid": 0}
+    assert stats.rates("hermes") == {"ok": 66.7, "repaired": 33.3, "truncated": 0, "invalid": 0}
+    assert stats.errors("ui_tars")[ErrorCategory.TRUNCATED] == 1
     assert stats.errors("ui_tars")[ErrorCategory.JSON_SYNTAX] == 0
     assert stats.error_rates() == {
-        "json_syntax": 33.3, "incomplete": 66.7, "type_mismatch": 0, "missing_parameters": 0, "other": 0,
+        "json_syntax": 33.3, "truncated": 66.7, "type_mismatch": 0, "missing_parameters": 0, "other": 0,
     }  # fmt: skip
-    assert repr(stats) == "ParseStats(2 success, 1 recovered, 1 failed; formats: hermes, ui_tars)"
+    assert repr(stats) == "ParseStats(2 ok, 1 repaired, 0 truncated, 1 invalid; formats: hermes, ui_tars)"
     stats.reset()
     assert stats == ParseStats()
 
@@ -131,11 +133,11 @@ def test_json_and_pickle_keep_everything(rows: list[Row]) -> None:
 
 
 def test_json_is_plain() -> None:
-    stats = counted([("hermes", "failed", [ErrorCategory.OTHER], 2), ("glm_4_5", "success", [], 1)])
+    stats = counted([("hermes", "invalid", [ErrorCategory.OTHER], 2), ("glm_4_5", "ok", [], 1)])
     assert json.loads(stats.to_json()) == {
         "formats": {
-            "glm_4_5": {"success": 1, "recovered": 0, "failed": 0, "errors": {}},
-            "hermes": {"success": 0, "recovered": 0, "failed": 2, "errors": {"other": 2}},
+            "glm_4_5": {"ok": 1, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {}},
+            "hermes": {"ok": 0, "repaired": 0, "truncated": 0, "invalid": 2, "errors": {"other": 2}},
         }
     }
 
@@ -145,10 +147,10 @@ def test_json_is_plain() -> None:
     [
         "[]",
         "{",
-        '{"formats": {"a": {"success": 1}}}',
-        '{"formats": {"a": {"success": -1, "recovered": 0, "failed": 0, "errors": {}}}}',
-        '{"formats": {"a": {"success": true, "recovered": 0, "failed": 0, "errors": {}}}}',
-        '{"formats": {"a": {"success": 1, "recovered": 0, "failed": 0, "errors": {"odd": 1}}}}',
+        '{"formats": {"a": {"ok": 1}}}',
+        '{"formats": {"a": {"ok": -1, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {}}}}',
+        '{"formats": {"a": {"ok": true, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {}}}}',
+        '{"formats": {"a": {"ok": 1, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {"odd": 1}}}}',
     ],
 )
 def test_other_json_is_rejected(text: str) -> None:
@@ -158,13 +160,13 @@ def test_other_json_is_rejected(text: str) -> None:
 
 def test_invalid_counts_are_rejected() -> None:
     wrong: Any = "lost"
-    with pytest.raises(ValueError, match="`outcome` is 'lost'; expected one of success, recovered, failed"):
+    with pytest.raises(ValueError, match="`status` is 'lost'; expected one of ok, repaired, truncated, invalid"):
         ParseStats().record("hermes", wrong)
     with pytest.raises(ValueError, match="`count` is -1; expected an integer of at least 0"):
-        ParseStats().record("hermes", "success", count=-1)
+        ParseStats().record("hermes", "ok", count=-1)
     odd: Any = ["odd"]
     with pytest.raises(ValueError, match="'odd' is not a valid ErrorCategory"):
-        ParseStats().record("hermes", "success", odd)
+        ParseStats().record("hermes", "ok", odd)
     assert ParseStats() != 3
     with pytest.raises(TypeError):
         _ = ParseStats() + odd
@@ -173,24 +175,24 @@ def test_invalid_counts_are_rejected() -> None:
 def test_several_threads_count_together() -> None:
     stats = ParseStats()
 
-    def work(outcome: Outcome) -> Callable[[], None]:
+    def work(status: Status) -> Callable[[], None]:
         def run() -> None:
             for _ in range(2000):
-                stats.record("hermes", outcome, [ErrorCategory.OTHER])
+                stats.record("hermes", status, [ErrorCategory.OTHER])
 
         return run
 
-    threads = [Thread(target=work(outcome)) for outcome in (*OUTCOMES, *OUTCOMES)]
+    threads = [Thread(target=work(status)) for status in (*STATUSES, *STATUSES)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert stats.counts() == dict.fromkeys(OUTCOMES, 4000)
-    assert stats.errors()[ErrorCategory.OTHER] == 12_000
+    assert stats.counts() == dict.fromkeys(STATUSES, 4000)
+    assert stats.errors()[ErrorCategory.OTHER] == 16_000
 
 
-def test_outcomes_are_complete() -> None:
-    assert get_args(Outcome) == OUTCOMES
+def test_statuses_are_those_of_replies() -> None:
+    assert get_args(Status) == STATUSES
 
 
 @pytest.mark.parametrize(
@@ -200,9 +202,9 @@ def test_outcomes_are_complete() -> None:
         ("missing-closer", "", "json_syntax"),
         ("damaged-marker", "", "json_syntax"),
         ("invalid-call", "the call of `f` cannot be read", "json_syntax"),
-        ("unclosed-call", "", "incomplete"),
-        ("cut-container", "", "incomplete"),
-        ("token-limit", "", "incomplete"),
+        ("unclosed-call", "", "truncated"),
+        ("cut-container", "", "truncated"),
+        ("token-limit", "", "truncated"),
         ("invalid-call", "the arguments of `f` are not a JSON object", "type_mismatch"),
         ("invalid-action", "`fly` is not an action of this format", "type_mismatch"),
         ("mistyped-argument", "", "type_mismatch"),
@@ -219,8 +221,8 @@ def test_every_code_has_a_category(code: str, message: str, category: str) -> No
 
 def test_repairs_are_of_syntax_or_truncation() -> None:
     found = {code: category_of(Diagnostic(code=code, message="", span=(0, 0))) for code in [*CODES, *MARKUP]}
-    assert set(found.values()) == {ErrorCategory.JSON_SYNTAX, ErrorCategory.INCOMPLETE}
-    cut = {code for code, category in found.items() if category is ErrorCategory.INCOMPLETE}
+    assert set(found.values()) == {ErrorCategory.JSON_SYNTAX, ErrorCategory.TRUNCATED}
+    cut = {code for code, category in found.items() if category is ErrorCategory.TRUNCATED}
     assert cut == {"cut-string", "cut-text", "cut-container"}
 
 
@@ -231,6 +233,6 @@ def test_categories_are_ordered_and_notes_have_none() -> None:
     assert categories_of(
         [said("unknown-tool"), said("cut-string"), said("unknown-tool"), said("left-out", "note")]
     ) == (
-        ErrorCategory.INCOMPLETE,
+        ErrorCategory.TRUNCATED,
         ErrorCategory.TYPE_MISMATCH,
     )

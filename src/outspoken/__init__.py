@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from outspoken.contrib.skyvern.api_response import (
         ApiResponse as ApiResponse,
         ApiResponseError as ApiResponseError,
-        InvalidLLMResponseFormat as InvalidLLMResponseFormat,
-        InvalidLLMResponseType as InvalidLLMResponseType,
+        InvalidLLMResponseFormatError as InvalidLLMResponseFormatError,
+        InvalidLLMResponseTypeError as InvalidLLMResponseTypeError,
         LLMContentFilteredError as LLMContentFilteredError,
         LLMOutputTruncatedError as LLMOutputTruncatedError,
         LLMResponseMissingActionsError as LLMResponseMissingActionsError,
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from outspoken.payloads import PayloadRegistry as PayloadRegistry, PayloadType as PayloadType
     from outspoken.processing.cache import CacheInfo as CacheInfo, ResponseCache as ResponseCache
     from outspoken.processing.categories import ErrorCategory as ErrorCategory
-    from outspoken.processing.config import ParserConfig as ParserConfig
     from outspoken.processing.page_actions import parse_action as parse_action, parse_actions as parse_actions
     from outspoken.processing.processor import ResponseProcessor as ResponseProcessor
     from outspoken.processing.results import Processed as Processed, RetryRequest as RetryRequest
+    from outspoken.processing.settings import ProcessorSettings as ProcessorSettings
     from outspoken.processing.stats import ParseStats as ParseStats
     from outspoken.providers.chunk_parser import LLMResponseParser as LLMResponseParser, ParsedDelta as ParsedDelta
     from outspoken.providers.errors import (
@@ -131,9 +131,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "actions.page": "PageContext PageElement",
     "contrib.skyvern.api_response": (
-        "ApiResponse ApiResponseError InvalidLLMResponseFormat InvalidLLMResponseType LLMContentFilteredError "
-        "LLMOutputTruncatedError LLMResponseMissingActionsError parse_api_response read_api_response "
-        "require_actions"
+        "ApiResponse ApiResponseError InvalidLLMResponseFormatError InvalidLLMResponseTypeError "
+        "LLMContentFilteredError LLMOutputTruncatedError LLMResponseMissingActionsError parse_api_response "
+        "read_api_response require_actions"
     ),
     "grammar.registry": "load_format",
     "json.read": "JsonLimitError JsonReading read_json",
@@ -144,10 +144,10 @@ _HOMES = {
     "payloads": "PayloadRegistry PayloadType",
     "processing.cache": "CacheInfo ResponseCache",
     "processing.categories": "ErrorCategory",
-    "processing.config": "ParserConfig",
     "processing.page_actions": "parse_action parse_actions",
     "processing.processor": "ResponseProcessor",
     "processing.results": "Processed RetryRequest",
+    "processing.settings": "ProcessorSettings",
     "processing.stats": "ParseStats",
     "providers.chunk_parser": "LLMResponseParser ParsedDelta",
     "providers.errors": "ProviderFormatError UnknownProviderError",

@@ -92,7 +92,7 @@ def show(evaluated: Evaluated, number: int, mark: str) -> None:
         shown[case.kind] += 1
         print(f"\n--- {case.kind} {mark}: {evaluation.why}, {'flagged' if evaluation.flagged else 'silently wrong'}")
         print(f"{case.text}\nmeant: {case.values!r}\ngot:   {list(reading.values)!r}")
-        print(f"{reading.status}, {reading.rung}, ambiguous {reading.ambiguous}")
+        print(f"{reading.status}, {reading.level}, ambiguous {reading.ambiguous}")
         print("\n".join([f"  {repair}" for repair in reading.repairs[:12]]))
         print(f"  and {len(reading.repairs) - 12} more repairs" if len(reading.repairs) > 12 else "")
 

@@ -28,7 +28,7 @@ class Reading(Protocol):
     @property
     def status(self) -> str: ...
     @property
-    def rung(self) -> str | None: ...
+    def level(self) -> str | None: ...
     @property
     def ambiguous(self) -> bool: ...
     @property
@@ -94,7 +94,7 @@ def evaluate(case: DamageCase, reading: Reading) -> Evaluation:
     """
     status, values = reading.status, list(reading.values)
     whole = equal(values, case.values)
-    flagged = status == "invalid" or reading.ambiguous or reading.rung == "heuristic"
+    flagged = status == "invalid" or reading.ambiguous or reading.level == "heuristic"
     if KINDS[case.kind].group == "cut":
         if status == "truncated":
             known = len(values) <= 1 and all(is_beginning(value, case.values[0]) for value in values)

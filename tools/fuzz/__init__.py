@@ -27,7 +27,7 @@ from .mutations import Mutator
 from .report import Finding, save
 from .state_graph import Step
 from .token_text import TerminalForm
-from .violation import Violation
+from .violation import ViolationError
 
 #: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
 _CHANGED, _MEASURED = 4, 50
@@ -108,7 +108,7 @@ class Fuzzer:
             self.findings.append(finding)
 
 
-def _is_same(violation: Violation, other: Violation | None) -> bool:
+def _is_same(violation: ViolationError, other: ViolationError | None) -> bool:
     """Whether two texts violate the same invariant, and raise the same exception if they raise one."""
     if other is None or other.kind != violation.kind:
         return False

@@ -24,7 +24,7 @@ from outspoken import (
     ToolCallUnfinished,
 )
 
-from .violation import Violation, require
+from .violation import ViolationError, require
 
 FINISHED = ("ok", "repaired")
 
@@ -44,7 +44,7 @@ class EventChecker:
         self.typed: list[str] = []
 
     def receive(self, event: Event) -> None:
-        """Add an event. Raises Violation if it may not come here."""
+        """Add an event. Raises ViolationError if it may not come here."""
         match event:
             case TextDelta():
                 self.text.append(event.text)
@@ -65,9 +65,9 @@ class EventChecker:
             case PayloadParsed():
                 self.others.append(event.payload)
             case PayloadPreview() | PayloadUnfinished():
-                raise Violation("events", f"{event} comes of no registry of payloads")
+                raise ViolationError("events", f"{event} comes of no registry of payloads")
             case Done():
-                raise Violation("events", "Done comes before the end")
+                raise ViolationError("events", "Done comes before the end")
 
     def receive_action(self, event: ActionParsed | ActionUnfinished) -> None:
         """An action comes after all of its text, which adds up to the text of the action."""

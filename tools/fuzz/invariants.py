@@ -1,4 +1,4 @@
-"""The invariants of every text. Each function checks one and raises `Violation`.
+"""The invariants of every text. Each function checks one and raises `ViolationError`.
 
 `check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests use
 them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
@@ -25,7 +25,7 @@ from outspoken.results.replies import STATUSES
 from .events import FINISHED, check_events
 from .reference import Content, content_of, opened_before, read
 from .segments import check_segment, with_repairs
-from .violation import Violation, require
+from .violation import ViolationError, require
 
 
 @dataclass(frozen=True)
@@ -372,12 +372,14 @@ def check(text: str, args: ParseArguments) -> None:
         check_rendered(reply, args.format)
 
 
-def violation_of(text: str, args: ParseArguments, check: Callable[[str, ParseArguments], None]) -> Violation | None:
+def violation_of(
+    text: str, args: ParseArguments, check: Callable[[str, ParseArguments], None]
+) -> ViolationError | None:
     """The violation that a check raises for a text, None if it passes. Any other exception is a violation, too."""
     try:
         check(text, args)
-    except Violation as violation:
+    except ViolationError as violation:
         return violation
     except Exception as error:
-        return Violation("raises", f"{type(error).__name__}: {error}")
+        return ViolationError("raises", f"{type(error).__name__}: {error}")
     return None

@@ -12,7 +12,7 @@ from tools.shared.checkout import Checkout
 
 from .invariants import ParseArguments
 
-#: What each kind of finding says; the kinds are those of `invariants.Violation`.
+#: What each kind of finding says; the kinds are those of `invariants.ViolationError`.
 TITLES = {
     "raises": "reading this text raises an exception",
     "spans": "a span is in the wrong place",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Violation(AssertionError):
+class ViolationError(AssertionError):
     """`kind` names the invariant that is violated; the message says what was found."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -13,6 +13,6 @@ class Violation(AssertionError):
 
 
 def require(holds: object, kind: str, message: object = "") -> None:
-    """Raise Violation unless something holds."""
+    """Raise ViolationError unless something holds."""
     if not holds:
-        raise Violation(kind, str(message))
+        raise ViolationError(kind, str(message))

@@ -25,14 +25,14 @@ from .drafting import AlreadyReadError, blank, by_responses, by_template, copy
 from .sandbox import temporary_checkout
 
 
-class WrongUse(Exception):
+class WrongUseError(Exception):
     """The arguments of the command are wrong."""
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Argparse would print the usage, too, and end the process."""
-        raise WrongUse(message)
+        raise WrongUseError(message)
 
 
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         given = _parser().parse_args(arguments)
         _check(given, checkout)
         draft = _drafted(given, checkout)
-    except (WrongUse, TemplateError, OutspokenError) as error:
+    except (WrongUseError, TemplateError, OutspokenError) as error:
         if isinstance(error, GrammarError):
             return _failed(f"the grammar that came of it cannot be used: {error}", 1)
         return _failed(str(error), 2)
@@ -66,17 +66,17 @@ def _parser() -> _Parser:
 
 
 def _check(given: argparse.Namespace, checkout: Checkout) -> None:
-    """Raise WrongUse for an unusable name, or options that exclude each other."""
+    """Raise WrongUseError for an unusable name, or options that exclude each other."""
     name: str = given.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise WrongUse(f"`{name}` is no name for a format: small letters, digits and `_`, beginning with a letter")
+        raise WrongUseError(f"`{name}` is no name for a format: small letters, digits and `_`, beginning with a letter")
     if name in BANNED:
-        raise WrongUse(f"a grammar cannot be called `{name}`: Lark has its own")
+        raise WrongUseError(f"a grammar cannot be called `{name}`: Lark has its own")
     for path in (checkout.grammar(name), checkout.corpus / name):
         if path.exists():
-            raise WrongUse(f"`{checkout.shown(path)}` is there already, and nothing is overwritten")
+            raise WrongUseError(f"`{checkout.shown(path)}` is there already, and nothing is overwritten")
     if given.template and (given.responses or given.like):
-        raise WrongUse("`--template` says all that `--from` and `--like` could; give it alone")
+        raise WrongUseError("`--template` says all that `--from` and `--like` could; give it alone")
     if given.like:
         checkout.existing(given.like)
 
@@ -100,9 +100,9 @@ def _template(path: Path) -> ChatTemplate:
     try:
         return ChatTemplate.of(path)
     except TemplateError as error:
-        raise WrongUse(f"{path}: {error}") from error
+        raise WrongUseError(f"{path}: {error}") from error
     except OSError as error:
-        raise WrongUse(f"cannot read `{path}`: {error.strerror or error}") from error
+        raise WrongUseError(f"cannot read `{path}`: {error.strerror or error}") from error
 
 
 def _responses(paths: list[Path]) -> dict[str, str]:
@@ -112,11 +112,11 @@ def _responses(paths: list[Path]) -> dict[str, str]:
         try:
             text = path.read_bytes().decode()
         except OSError as error:
-            raise WrongUse(f"cannot read `{path}`: {error.strerror or error}") from error
+            raise WrongUseError(f"cannot read `{path}`: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
-            raise WrongUse(f"`{path}` is no text in UTF-8") from error
+            raise WrongUseError(f"`{path}` is no text in UTF-8") from error
         if not text.strip():
-            raise WrongUse(f"`{path}` is empty")
+            raise WrongUseError(f"`{path}` is empty")
         name, number = path.stem, 2
         while name in texts:
             name, number = f"{path.stem}_{number}", number + 1

@@ -35,7 +35,7 @@ _OPTIONS = (
 )
 
 
-class NoBrowser(Exception):
+class NoBrowserError(Exception):
     """There is no browser, or no driver for it."""
 
 
@@ -47,7 +47,7 @@ class Installed(NamedTuple):
 
 
 def find() -> Installed:
-    """The browser and driver of this machine. Raises NoBrowser, which says what is missing."""
+    """The browser and driver of this machine. Raises NoBrowserError, which says what is missing."""
     return Installed(_find("browser", BROWSER, _BROWSERS), _find("driver", DRIVER, _DRIVERS))
 
 
@@ -56,7 +56,7 @@ def _find(what: str, variable: str, names: Iterable[str]) -> str:
     found = next((path for name in ([named] if named else names) if (path := shutil.which(name))), None)
     if found is None:
         where = f"{variable}={named} is none" if named else f"neither {variable} nor the PATH names one"
-        raise NoBrowser(f"there is no {what}: {where}")
+        raise NoBrowserError(f"there is no {what}: {where}")
     return found
 
 
@@ -81,7 +81,7 @@ def main() -> int:
     """Print the paths of the browser and its driver, or why there are none."""
     try:
         print(*find(), sep="\n")
-    except NoBrowser as error:
+    except NoBrowserError as error:
         print(error, file=sys.stderr)
         return 1
     return 0

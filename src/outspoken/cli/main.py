@@ -17,7 +17,7 @@ from outspoken import __version__
 from outspoken.grammar import registry
 from outspoken.parsing.functions import parse, stream
 from outspoken.parsing.inspection import detect, formats
-from outspoken.processing.config import Expect
+from outspoken.processing.settings import Expect
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
 from outspoken.results.events import Done, Event
@@ -77,7 +77,7 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_parse(commands.add_parser("parse", help="parse a response and show its segments"))
     _add_explain(commands.add_parser("explain", help="show a response part by part, and the formats that match it"))
     _add_formats(commands.add_parser("formats", help="list the formats"))
-    _add_stats(commands.add_parser("stats", help="count how many responses are sound, recovered or failed"))
+    _add_stats(commands.add_parser("stats", help="count how many responses are ok, repaired, truncated or invalid"))
     _add_stream(commands.add_parser("stream", help="show a provider's stream from standard input as it arrives"))
     _add_serve(commands.add_parser("serve", help="run a proxy that reads calls and reasoning from a server's text"))
     return parser

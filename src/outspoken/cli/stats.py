@@ -1,4 +1,4 @@
-"""`outspoken stats`: counts the outcomes of many responses."""
+"""`outspoken stats`: counts the statuses of many responses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from outspoken.processing.config import ParserConfig
 from outspoken.processing.processor import ResponseProcessor
+from outspoken.processing.settings import ProcessorSettings
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 
@@ -34,7 +34,7 @@ class LineError(ValueError):
 
 def run(args: argparse.Namespace) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
-    config = ParserConfig(
+    config = ProcessorSettings(
         enable_recovery_strategies=not args.no_recovery,
         strict_validation=args.strict,
         log_failed_parses=False,

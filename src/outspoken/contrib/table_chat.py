@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from outspoken.payloads.registry import PayloadRegistry
 from outspoken.payloads.types import Options, Page, PayloadType
-from outspoken.payloads.validation import BrokenRules, is_dict, is_list
+from outspoken.payloads.validation import BrokenRulesError, is_dict, is_list
 
 _FEWEST, _MOST = 2, 4
 _FEWEST_WORDS, _MOST_WORDS = 2, 6
@@ -68,7 +68,7 @@ class Column(_Model):
         if self.type != "select" and self.filter_display is not None:
             rules.append(f"`filterDisplay` is for select columns, and `{self.name}` is `{self.type}`")
         if rules:
-            raise BrokenRules(rules)
+            raise BrokenRulesError(rules)
         return self
 
 
@@ -138,7 +138,7 @@ class SchemaProposal(_Model):
     def _fits_its_mode(self) -> SchemaProposal:
         rules = list(_rules_of_create(self)) if self.mode == "create" else []
         if rules:
-            raise BrokenRules(rules)
+            raise BrokenRulesError(rules)
         return self
 
 

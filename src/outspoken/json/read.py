@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
@@ -26,6 +26,7 @@ from outspoken.results.edits import (
 )
 from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.replies import Status
 from outspoken.results.settings import DEFAULT, Settings
 
 from .repair import RegionReader, RepairContext, repair_region, without_insertion_behind
@@ -59,18 +60,18 @@ class JsonReading(BaseModel):
 
     `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
     text ends inside a value, and "invalid" if there is no value. `spans` are the offsets (start, end) of the values in
-    `raw`, `texts` their JSON: the text of the span with the repairs applied. `rung` is the highest level of repair that
-    was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change. `diagnostics`
-    describes the repairs and other findings, such as text around the values, which does not change the status.
-    `ambiguous` says that another reading of a value is as likely.
+    `raw`, `texts` their JSON: the text of the span with the repairs applied. `level` is the highest level of repair
+    that was needed: "exact", "notation", "structure", "strings" or "heuristic". `repairs` lists every change.
+    `diagnostics` describes the repairs and other findings, such as text around the values, which does not change the
+    status. `ambiguous` says that another reading of a value is as likely.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     raw: str
     values: tuple[Any, ...] = ()
-    status: Literal["ok", "repaired", "truncated", "invalid"]
-    rung: str | None = None
+    status: Status
+    level: str | None = None
     repairs: tuple[Repair, ...] = ()
     spans: tuple[Span, ...] = ()
     texts: tuple[str, ...] = ()
@@ -112,7 +113,7 @@ def read_json(
             "raw": text,
             "values": tuple([repaired.value for repaired in found]),
             "status": _status(found),
-            "rung": max((repaired.level for repaired in found), key=LEVELS.index, default=None),
+            "level": max((repaired.level for repaired in found), key=LEVELS.index, default=None),
             "repairs": tuple([made for some in repairs for made in some]),
             "spans": tuple([(repaired.start, repaired.end) for repaired in found]),
             "texts": tuple([repaired.text for repaired in found]),
@@ -163,7 +164,7 @@ def _schema(schema: Any) -> dict[str, Any] | None:
     raise TypeError(f"`schema` is of type {kind}; expected a JSON schema as a dict or a pydantic model class")
 
 
-def _status(found: list[RepairedValue]) -> str:
+def _status(found: list[RepairedValue]) -> Status:
     if not found:
         return "invalid"
     if not all(repaired.complete for repaired in found):

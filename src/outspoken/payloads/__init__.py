@@ -9,10 +9,10 @@ from .registry import PayloadRegistry
 from .replies import PayloadReply, TypedPayload
 from .streaming import PayloadStream
 from .types import Options, Page, PayloadType
-from .validation import BrokenRules
+from .validation import BrokenRulesError
 
 __all__ = [
-    "BrokenRules",
+    "BrokenRulesError",
     "Options",
     "Page",
     "PayloadRegistry",

@@ -45,7 +45,7 @@ class PayloadStream:
     def feed(self, chunk: str | bytes) -> list[Event]:
         """Read a chunk. Raises StreamClosedError after `close`, and LimitError above `Settings.max_chars`."""
         if self.reply is not None:
-            raise StreamClosedError("the stream is closed; create a new one for the next response")
+            raise StreamClosedError
         text = chunk if isinstance(chunk, str) else self._decoder.decode(chunk)
         if text:
             self._try(lambda: self._session.feed(text))

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from .types import Page, PayloadType, Validation
 
 
-class BrokenRules(ValueError):
+class BrokenRulesError(ValueError):
     """Several messages of one model validator; each becomes a finding."""
 
     def __init__(self, rules: list[str]) -> None:
@@ -122,7 +122,7 @@ def _wrong(error: ValidationError, data: Any, at: tuple[int | str, ...]) -> list
     found: list[str] = []
     for one in error.errors(include_url=False):
         raised = one.get("ctx", {}).get("error")
-        rules = raised.rules if isinstance(raised, BrokenRules) else [one["msg"].removeprefix("Value error, ")]
+        rules = raised.rules if isinstance(raised, BrokenRulesError) else [one["msg"].removeprefix("Value error, ")]
         place = _place((*at, *_followed(one["loc"], data)))
         found += [f"`{place}`: {rule}" if place else rule for rule in rules]
     return found

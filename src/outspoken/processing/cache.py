@@ -18,15 +18,15 @@ _MAX_DEPTH = 100
 _PLAIN = (str, int, float, bool, type(None))
 
 
-class NoFingerprint(TypeError):
-    """A value without a digest, because its state is not fully visible."""
+class FingerprintError(TypeError):
+    """A value has no digest, because its state is not fully visible."""
 
 
 def fingerprint(*values: Any) -> str:
     """The digest of values: 32 hexadecimal digits.
 
     Accepts plain values, bytes, lists, tuples, dicts, sets, enumerations, dataclasses, pydantic models and model
-    classes, and `Tools`. The order of a dict matters. Raises NoFingerprint for everything else, such as functions.
+    classes, and `Tools`. The order of a dict matters. Raises FingerprintError for everything else, such as functions.
     """
     digest = blake2b(digest_size=16)
     _write(values, digest.update, 0)
@@ -37,7 +37,7 @@ def _write(value: Any, put: Callable[[bytes], None], depth: int) -> None:
     """Write a value unambiguously: its type, its length, and its content."""
     kind = cast("type[Any]", type(value))
     if depth > _MAX_DEPTH:
-        raise NoFingerprint(f"a value nests deeper than {_MAX_DEPTH} levels")
+        raise FingerprintError(f"a value nests deeper than {_MAX_DEPTH} levels")
     if kind in _PLAIN:
         _put(put, kind.__name__, value if kind is str else repr(value))
     elif kind is bytes:
@@ -70,7 +70,7 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
     elif isinstance(value, Enum):
         parts = [value.name]
     else:
-        raise NoFingerprint(f"a value of type {name} has no fingerprint")
+        raise FingerprintError(f"a value of type {name} has no fingerprint")
     _write_all(name, parts, put, depth)
 
 

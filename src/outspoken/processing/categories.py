@@ -14,13 +14,13 @@ from outspoken.results.pending_diagnostics import MARKUP
 class ErrorCategory(str, Enum):
     """The category of a mistake in a response.
 
-    `json_syntax`: a violation of the notation (JSON in most formats, markers in all). `incomplete`: the response is
+    `json_syntax`: a violation of the notation (JSON in most formats, markers in all). `truncated`: the response is
     truncated. `type_mismatch`: a value, action or tool of the wrong kind. `missing_parameters`: something required is
     absent. `other`: none of these.
     """
 
     JSON_SYNTAX = "json_syntax"
-    INCOMPLETE = "incomplete"
+    TRUNCATED = "truncated"
     TYPE_MISMATCH = "type_mismatch"
     MISSING_PARAMETERS = "missing_parameters"
     OTHER = "other"
@@ -43,7 +43,7 @@ def category_of(diagnostic: Diagnostic) -> ErrorCategory:
     """The category of a diagnostic."""
     code, message = diagnostic.code, diagnostic.message
     if _TRUNCATED.match(code):
-        return ErrorCategory.INCOMPLETE
+        return ErrorCategory.TRUNCATED
     if code in _MISSING or (code.startswith("invalid-") and _ABSENT.match(message)):
         return ErrorCategory.MISSING_PARAMETERS
     if code in _MISMATCH or (code == "invalid-call" and _WRONG_KIND.match(message)):

@@ -13,13 +13,12 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import NOTES as JSON_NOTES
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, Status
 from outspoken.results.settings import Settings
 
-from .categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT, categories_of
-from .config import Expect, ParserConfig
+from .categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT, ErrorCategory, categories_of
 from .results import Check, Processed, null_action
-from .stats import Outcome
+from .settings import Expect, ProcessorSettings
 from .strategies import Attempt, ParseRequest, run_strategies
 
 _OPENERS = frozenset("{[")
@@ -32,8 +31,10 @@ _UNUSABLE: dict[Expect, str] = {
 }
 
 
-def evaluate(request: ParseRequest, config: ParserConfig, settings: Settings, checks: Iterable[Check]) -> Processed:
-    """Read a response, check it, and determine its outcome. The caller sets the `route` of a failed response."""
+def evaluate(
+    request: ParseRequest, config: ProcessorSettings, settings: Settings, checks: Iterable[Check]
+) -> Processed:
+    """Read a response, check it, and determine its status. The caller decides on retries."""
     found = run_strategies(request, config, settings)
     reply = found.reply
     pending = [*_response_diagnostics(request, found, config.expect, settings)]
@@ -42,40 +43,46 @@ def evaluate(request: ParseRequest, config: ParserConfig, settings: Settings, ch
     problems = tuple(
         [d for d in (*reply.diagnostics, *place_diagnostics(pending, reply.raw), *checked) if d.severity != "note"]
     )
-    clean = found.route == "primary" and not problems
+    clean = found.strategy == "primary" and not problems
     if not clean and not problems:
         problems = tuple(place_diagnostics([_generic_problem(found)], reply.raw))
-    outcome: Outcome = "success" if clean and found.usable else "recovered"
-    if not found.usable or (config.strict_validation and not clean):
-        outcome = "failed"
+    categories = categories_of(problems)
+    is_usable = found.usable and (clean or not config.strict_validation)
+    status: Status = "ok" if clean else "repaired"
+    if not is_usable:
+        status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
     return construct(
         Processed,
         {
             "reply": reply,
             "format": (reply.format or PLAIN) if request.format == "auto" else request.format,
-            "outcome": outcome,
-            "route": found.route if outcome != "failed" else "manual",
-            "actions": _actions(reply, config, outcome, problems),
-            "tool_calls": list(reply.tool_calls) if outcome != "failed" else [],
+            "status": status,
+            "strategy": found.strategy,
+            "actions": _actions(reply, config) if is_usable else _no_actions(config, problems),
+            "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,
-            "categories": categories_of(problems),
+            "categories": categories,
+            "needs_retry": False,
+            "needs_manual": False,
             "attempts": 1,
             "earlier": (),
         },
     )
 
 
-def _actions(reply: Reply, config: ParserConfig, outcome: Outcome, problems: tuple[Diagnostic, ...]) -> list[Action]:
+def _no_actions(config: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:
+    """The actions of a response that is not usable: at most the one that does nothing."""
+    wanted = config.fallback_to_null_action and config.expect in ("anything", "actions")
+    return [null_action(problems[0].message)] if wanted else []
+
+
+def _actions(reply: Reply, config: ProcessorSettings) -> list[Action]:
     """The actions that are safe to carry out, in order. Nothing replaces a truncated one."""
-    replace = config.fallback_to_null_action
-    if outcome == "failed":
-        wanted = replace and config.expect in ("anything", "actions")
-        return [null_action(problems[0].message)] if wanted else []
     found: list[Action] = []
     for action in [s for s in reply.segments if s.kind == "action"]:
         if action.status in ("ok", "repaired"):
             found.append(action)
-        elif action.status == "invalid" and replace:
+        elif action.status == "invalid" and config.fallback_to_null_action:
             reasons = [d.message for d in reply.diagnostics if d.code == "invalid-action" and _within(d, action.span)]
             found.append(null_action(reasons[0] if reasons else "", action))
     return found
@@ -87,7 +94,7 @@ def _response_diagnostics(
     """The diagnostics of a response beyond those of its reply."""
     reply, reason = found.reply, request.reason
     end = (len(reply.raw), len(reply.raw))
-    if found.usable and found.route == "fallback" and request.format not in ("auto", reply.format):
+    if found.usable and found.strategy == "fallback" and request.format not in ("auto", reply.format):
         message = f"the response is not in the format `{request.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if reason in TOKEN_LIMIT:
@@ -95,7 +102,7 @@ def _response_diagnostics(
     if reason in CONTENT_FILTER:
         severity = "warning" if found.usable else "error"
         yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
-    if found.usable and found.route == "primary" and expect == "json":
+    if found.usable and found.strategy == "primary" and expect == "json":
         yield from _cut_json(reply, settings)
     if found.usable or reply.status in ("truncated", "invalid"):
         return
@@ -117,7 +124,7 @@ def _cut_json(reply: Reply, settings: Settings) -> Iterator[PendingDiagnostic]:
 
 def _generic_problem(found: Attempt) -> PendingDiagnostic:
     """The diagnostic of a response that is not sound and has no other diagnostic."""
-    if found.route == "fallback":
+    if found.strategy == "fallback":
         message = "the response could not be read in the requested way"
     else:
         message = f"the response is {found.reply.status}"

@@ -16,11 +16,11 @@ from outspoken.results.construct import construct
 from outspoken.results.settings import DEFAULT, Settings
 from outspoken.results.snippet import visible
 
-from .cache import NoFingerprint, ResponseCache, fingerprint
+from .cache import FingerprintError, ResponseCache, fingerprint
 from .categories import CONTENT_FILTER
-from .config import ParserConfig
 from .evaluation import evaluate
 from .results import Answer, Check, Processed, RetryRequest
+from .settings import ProcessorSettings
 from .stats import ParseStats
 from .strategies import ParseRequest
 
@@ -46,7 +46,7 @@ class ResponseProcessor:
 
     def __init__(
         self,
-        config: ParserConfig | None = None,
+        config: ProcessorSettings | None = None,
         *,
         tools: Any = None,
         checks: Iterable[Check] = (),
@@ -54,7 +54,7 @@ class ResponseProcessor:
         stats: ParseStats | None = None,
         settings: Settings | None = None,
     ) -> None:
-        self.config = config or ParserConfig()
+        self.config = config or ProcessorSettings()
         self.cache = cache
         self.stats = stats if stats is not None else ParseStats()
         self._tools = Tools.of(tools)
@@ -133,18 +133,16 @@ class ResponseProcessor:
         earlier: tuple[Processed, ...] = ()
         while True:
             result = self._read(request)
-            self.stats.record(result.format, result.outcome, result.categories)
+            self.stats.record(result.format, result.status, result.categories)
             may_retry = attempt <= self.config.max_retry_attempts and request.reason not in CONTENT_FILTER
-            route = ("retry" if may_retry else "manual") if result.outcome == "failed" else result.route
-            values = {"route": route, "attempts": attempt, "earlier": earlier}
-            result = construct(Processed, {**result.__dict__, **values})
-            if result.outcome == "failed" and self.config.log_failed_parses:
+            result = _with_retries(result, may_retry=may_retry, attempts=attempt, earlier=earlier)
+            if not result.is_usable and self.config.log_failed_parses:
                 self._log_failure(result)
-            if route != "retry" or retry is None:
+            if not result.needs_retry or retry is None:
                 return result
             answer = yield RetryRequest(attempt, result.retry_message(), result)
             if answer is None:
-                return construct(Processed, {**result.__dict__, "route": "manual"})
+                return _with_retries(result, may_retry=False, attempts=attempt, earlier=earlier)
             text, reason = (answer, None) if isinstance(answer, str) else answer
             request = request._replace(text=text, finish_reason=reason)
             earlier, attempt = (*earlier, construct(Processed, {**result.__dict__, "earlier": ()})), attempt + 1
@@ -171,16 +169,23 @@ class ResponseProcessor:
             else:
                 tools = self._tools_key = self._tools_key or fingerprint(request.tools)
             return fingerprint(self._base_key, registry.edition(), tools, *request._replace(tools=None))
-        except NoFingerprint:
+        except FingerprintError:
             return None
 
     def _log_failure(self, result: Processed) -> None:
-        """Log a failed response: its problem, length and digest, but not its text."""
+        """Log a response that is not usable: its problem, length and digest, but not its text."""
         raw = result.reply.raw.encode("utf-8", "surrogatepass")
         first = next((d for d in result.problems if d.severity == "error"), result.problems[0])
         more = f" and {len(result.problems) - 1} more" if len(result.problems) > 1 else ""
         place = f"{len(result.reply.raw):,} characters, sha256 {sha256(raw).hexdigest()[:12]}"
-        line = f"response {result.attempts} failed ({result.format}, {place}): {visible(str(first))}"
+        line = f"response {result.attempts} is {result.status} ({result.format}, {place}): {visible(str(first))}"
         _log.warning(
             "%s%s; %s", line[:_MAX_LOGGED], more, "may be retried" if result.needs_retry else "will not be retried"
         )
+
+
+def _with_retries(result: Processed, *, may_retry: bool, attempts: int, earlier: tuple[Processed, ...]) -> Processed:
+    """A result with what is to be done next, and the responses before it."""
+    failed = not result.is_usable
+    retries = {"needs_retry": failed and may_retry, "needs_manual": failed and not may_retry}
+    return construct(Processed, {**result.__dict__, **retries, "attempts": attempts, "earlier": earlier})

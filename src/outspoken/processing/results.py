@@ -9,14 +9,12 @@ from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
 from outspoken.results.construct import FrozenModel
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.replies import Reply, ToolCall
+from outspoken.results.replies import Reply, Status, ToolCall
 
 from .categories import ErrorCategory
-from .stats import Outcome
 
-#: How a response was handled: read as it is, with repairs, or in another format than requested; or, if it failed, that
-#: the model may be asked again, or that a person has to look at it.
-Route = Literal["primary", "recovery", "fallback", "retry", "manual"]
+#: How a response was read: as it is, with repairs or lost parts, or in another way than requested.
+Strategy = Literal["primary", "recovery", "fallback"]
 #: A caller's check of a reply and its context; returns errors and warnings.
 Check = Callable[[Reply, Any], Iterable[Diagnostic]]
 
@@ -27,13 +25,14 @@ _MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 class Processed(FrozenModel):
     """The result of processing a response.
 
-    `outcome` is "success" if nothing is wrong, "recovered" if the response is usable anyway, and otherwise "failed".
-    `route` is how it was handled: "primary", read as it is; "recovery", with repairs or lost parts; "fallback", read
-    in another way than requested; after a failure, "retry" if the model may be asked again, otherwise "manual".
+    `status` is "ok" if nothing is wrong and "repaired" if the response is usable anyway. If it is not usable, `status`
+    is "truncated" if it is incomplete, otherwise "invalid"; then `needs_retry` is True if the model may be asked again,
+    and `needs_manual` if it cannot or should not be asked. `strategy` is how the response was read: "primary", as it
+    is; "recovery", with repairs or lost parts; "fallback", in another way than requested.
 
-    `actions` and `tool_calls` are safe to carry out, in order; after a failure there are no calls and at most the
-    action that does nothing. `reply` is everything that was read. `problems` are its errors and warnings and the
-    findings of the checks; `categories` are their categories, at least one unless the outcome is "success". `format` is
+    `actions` and `tool_calls` are safe to carry out, in order; if the response is not usable, there are no calls and at
+    most the action that does nothing. `reply` is everything that was read. `problems` are its errors and warnings and
+    the findings of the checks; `categories` are their categories, at least one unless the status is "ok". `format` is
     the requested format, or the detected one ("text" if none was detected).
 
     `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
@@ -41,24 +40,21 @@ class Processed(FrozenModel):
 
     reply: Reply
     format: str
-    outcome: Outcome
-    route: Route
+    status: Status
+    strategy: Strategy
     actions: list[Action]
     tool_calls: list[ToolCall]
     problems: tuple[Diagnostic, ...] = ()
     categories: tuple[ErrorCategory, ...] = ()
+    needs_retry: bool = False
+    needs_manual: bool = False
     attempts: int = 1
     earlier: tuple[Processed, ...] = ()
 
     @property
-    def needs_retry(self) -> bool:
-        """True if the response failed and the model may be asked again."""
-        return self.route == "retry"
-
-    @property
-    def needs_manual(self) -> bool:
-        """True if the response failed and the model cannot or should not be asked again."""
-        return self.route == "manual"
+    def is_usable(self) -> bool:
+        """True if the status is "ok" or "repaired"."""
+        return self.status in ("ok", "repaired")
 
     def retry_message(self) -> str:
         """A message for the model: what is wrong with its response, and a request to answer again."""
@@ -67,7 +63,7 @@ class Processed(FrozenModel):
         if len(problems) > _MAX_PROBLEMS:
             lines.append(f"- and {len(problems) - _MAX_PROBLEMS} more")
         advice = "Write the whole response again, without these mistakes."
-        if ErrorCategory.INCOMPLETE in self.categories:
+        if ErrorCategory.TRUNCATED in self.categories:
             advice += " It broke off before its end: make it shorter."
         return "\n".join(["Your last response could not be used:", *lines, advice])
 

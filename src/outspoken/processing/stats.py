@@ -1,61 +1,57 @@
-"""`ParseStats`: how many responses of each format succeeded, were recovered or failed, and their mistakes."""
+"""`ParseStats`: how many responses of each format have which status, and their mistakes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
+
+from outspoken.results.replies import STATUSES, Status
 
 from .categories import ErrorCategory
 
-Outcome = Literal["success", "recovered", "failed"]
-OUTCOMES: tuple[Outcome, ...] = ("success", "recovered", "failed")
-
-_COLUMNS = ("responses", *OUTCOMES)
+_COLUMNS = ("responses", *STATUSES)
 
 
 class ParseStats:
-    """Counts responses by format and outcome, and their mistakes by category.
+    """Counts responses by format and status, and their mistakes by category.
 
-    A response is a "success" if nothing is wrong with it, "recovered" if it is usable anyway, otherwise "failed". It
-    counts once for each of its categories of mistakes. All methods are thread-safe. Add statistics with `+` or with
-    `sum(many, ParseStats())`.
+    The status is that of `Processed`. A response counts once for each of its categories of mistakes. All methods are
+    thread-safe. Add statistics with `+` or with `sum(many, ParseStats())`.
     """
 
     def __init__(self) -> None:
-        self._outcomes: dict[str, dict[str, int]] = {}
+        self._by_status: dict[str, dict[str, int]] = {}
         self._errors: dict[str, dict[str, int]] = {}
         self._lock = Lock()
 
-    def record(
-        self, format: str, outcome: Outcome, categories: Iterable[ErrorCategory] = (), *, count: int = 1
-    ) -> None:
-        """Count a response, or `count` equal ones. Raises ValueError for an unknown outcome or a negative count."""
-        if outcome not in OUTCOMES:
-            raise ValueError(f"`outcome` is {outcome!r}; expected one of {', '.join(OUTCOMES)}")
+    def record(self, format: str, status: Status, categories: Iterable[ErrorCategory] = (), *, count: int = 1) -> None:
+        """Count a response, or `count` equal ones. Raises ValueError for an unknown status or a negative count."""
+        if status not in STATUSES:
+            raise ValueError(f"`status` is {status!r}; expected one of {', '.join(STATUSES)}")
         if type(count) is not int or count < 0:
             raise ValueError(f"`count` is {count!r}; expected an integer of at least 0")
         errors = {ErrorCategory(category).value: count for category in categories}
         if count:
-            self._add({format: {outcome: count}}, {format: errors} if errors else {})
+            self._add({format: {status: count}}, {format: errors} if errors else {})
 
     def reset(self) -> None:
         """Set all counts to 0."""
         with self._lock:
-            self._outcomes, self._errors = {}, {}
+            self._by_status, self._errors = {}, {}
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The formats of the counted responses, in alphabetical order."""
         with self._lock:
-            return tuple(sorted(self._outcomes))
+            return tuple(sorted(self._by_status))
 
-    def counts(self, format: str | None = None) -> dict[Outcome, int]:
-        """The number of responses by outcome, of one format or of all."""
-        outcomes = self._copy()[0]
-        some = list(outcomes.values()) if format is None else [outcomes.get(format, {})]
-        return {outcome: sum([one.get(outcome, 0) for one in some]) for outcome in OUTCOMES}
+    def counts(self, format: str | None = None) -> dict[Status, int]:
+        """The number of responses by status, of one format or of all."""
+        statuses = self._copy()[0]
+        some = list(statuses.values()) if format is None else [statuses.get(format, {})]
+        return {status: sum([one.get(status, 0) for one in some]) for status in STATUSES}
 
     def errors(self, format: str | None = None) -> dict[ErrorCategory, int]:
         """The number of responses by category of mistakes, of one format or of all."""
@@ -63,8 +59,8 @@ class ParseStats:
         some = list(errors.values()) if format is None else [errors.get(format, {})]
         return {category: sum([one.get(category.value, 0) for one in some]) for category in ErrorCategory}
 
-    def rates(self, format: str | None = None, digits: int = 1) -> dict[Outcome, float]:
-        """The outcomes in percent, rounded so that they sum to 100; all 0 without responses."""
+    def rates(self, format: str | None = None, digits: int = 1) -> dict[Status, float]:
+        """The statuses in percent, rounded so that they sum to 100; all 0 without responses."""
         return shares(self.counts(format), digits)
 
     def error_rates(self, format: str | None = None, digits: int = 1) -> dict[ErrorCategory, float]:
@@ -85,18 +81,18 @@ class ParseStats:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        counts = ", ".join([f"{count} {outcome}" for outcome, count in self.counts().items()])
+        counts = ", ".join([f"{count} {status}" for status, count in self.counts().items()])
         return f"ParseStats({counts}; formats: {', '.join(self.formats) or 'none'})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ParseStats.from_json, (self.to_json(),)
 
     def to_json(self) -> str:
-        """All counts as JSON: `{"formats": {name: {"success": 1, "recovered": 0, "failed": 0, "errors": {...}}}}`."""
-        outcomes, errors = self._copy()
+        """All counts as JSON: `{"formats": {name: {"ok": 1, "repaired": 0, ..., "errors": {...}}}}`."""
+        statuses, errors = self._copy()
         data: dict[str, Any] = {}
-        for name in sorted(outcomes):
-            counts: dict[str, Any] = {outcome: outcomes[name].get(outcome, 0) for outcome in OUTCOMES}
+        for name in sorted(statuses):
+            counts: dict[str, Any] = {status: statuses[name].get(status, 0) for status in STATUSES}
             found = errors.get(name, {})
             data[name] = {**counts, "errors": {c.value: found[c.value] for c in ErrorCategory if c.value in found}}
         return json.dumps({"formats": data}, ensure_ascii=False)
@@ -108,8 +104,8 @@ class ParseStats:
         try:
             for name, counts in json.loads(text)["formats"].items():
                 errors = {ErrorCategory(key).value: _counted(n) for key, n in counts["errors"].items()}
-                outcomes = {outcome: _counted(counts[outcome]) for outcome in OUTCOMES}
-                made._add({name: outcomes}, {name: errors})
+                statuses = {status: _counted(counts[status]) for status in STATUSES}
+                made._add({name: statuses}, {name: errors})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the text does not contain statistics: {error!r}") from error
         return made
@@ -130,11 +126,11 @@ class ParseStats:
 
     def _row(self, name: str | None) -> tuple[str, ...]:
         rates = self.rates(name)
-        return f"{sum(self.counts(name).values()):,}", *[f"{rates[outcome]:.1f}%" for outcome in OUTCOMES]
+        return f"{sum(self.counts(name).values()):,}", *[f"{rates[status]:.1f}%" for status in STATUSES]
 
-    def _add(self, outcomes: Mapping[str, Mapping[str, int]], errors: Mapping[str, Mapping[str, int]]) -> None:
+    def _add(self, statuses: Mapping[str, Mapping[str, int]], errors: Mapping[str, Mapping[str, int]]) -> None:
         with self._lock:
-            for mine, theirs in ((self._outcomes, outcomes), (self._errors, errors)):
+            for mine, theirs in ((self._by_status, statuses), (self._errors, errors)):
                 for name, counts in theirs.items():
                     for key, count in counts.items():
                         if count:
@@ -143,7 +139,7 @@ class ParseStats:
 
     def _copy(self) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
         with self._lock:
-            return {k: dict(v) for k, v in self._outcomes.items()}, {k: dict(v) for k, v in self._errors.items()}
+            return {k: dict(v) for k, v in self._by_status.items()}, {k: dict(v) for k, v in self._errors.items()}
 
 
 def shares(counts: Mapping[Any, int], digits: int = 1) -> dict[Any, float]:

@@ -12,8 +12,8 @@ from outspoken.results.construct import construct
 from outspoken.results.replies import JsonValue, Reply, Segment, Text
 from outspoken.results.settings import Settings
 
-from .config import Expect, ParserConfig
-from .results import Route
+from .results import Strategy
+from .settings import Expect, ProcessorSettings
 
 #: The statuses of usable segments.
 _SOUND = ("ok", "repaired")
@@ -36,25 +36,27 @@ class ParseRequest(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The reply of a strategy, its route, and whether it is usable."""
+    """The reply of a strategy, and whether it is usable."""
 
     reply: Reply
-    route: Route
+    strategy: Strategy
     usable: bool
 
 
-def run_strategies(request: ParseRequest, config: ParserConfig, settings: Settings | None) -> Attempt:
+def run_strategies(request: ParseRequest, config: ProcessorSettings, settings: Settings | None) -> Attempt:
     """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
     attempts: list[Attempt] = []
-    for route, reply in _replies(request, config, settings):
-        usable = is_usable(reply, config.expect, text=route != "fallback")
-        attempts.append(Attempt(reply, route, usable))
+    for strategy, reply in _replies(request, config, settings):
+        usable = is_usable(reply, config.expect, text=strategy != "fallback")
+        attempts.append(Attempt(reply, strategy, usable))
         if usable:
             return attempts[-1]
     return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
 
 
-def _replies(request: ParseRequest, config: ParserConfig, settings: Settings | None) -> Iterator[tuple[Route, Reply]]:
+def _replies(
+    request: ParseRequest, config: ProcessorSettings, settings: Settings | None
+) -> Iterator[tuple[Strategy, Reply]]:
     text, prefix, reason = request.text, request.prefix, request.finish_reason
     known: dict[str, Any] = {"tools": request.tools, "prefix": prefix, "finish_reason": reason, "settings": settings}
     recover = config.enable_recovery_strategies

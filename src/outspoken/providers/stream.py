@@ -93,7 +93,7 @@ class ProviderStream:
         StreamClosedError after `close`, and LimitError if the response exceeds a limit of the settings.
         """
         if self.reply is not None:
-            raise StreamClosedError("the stream was closed; make a new ProviderStream for the next response")
+            raise StreamClosedError
         if isinstance(chunk, (str, bytes, bytearray)):
             values = self._framer.feed(chunk if isinstance(chunk, str) else bytes(chunk))
         else:

@@ -87,4 +87,7 @@ class RenderError(OutspokenError, ValueError):
 
 
 class StreamClosedError(OutspokenError, RuntimeError):
-    """A stream parser received input after it was closed."""
+    """A stream received input after it was closed."""
+
+    def __init__(self, message: str = "the stream was closed; make a new one for the next response") -> None:
+        super().__init__(message)

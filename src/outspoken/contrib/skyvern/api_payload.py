@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from outspoken.json.read import JsonReading
 from outspoken.processing.categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import shown
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-
-Outcome = Literal["ok", "repaired", "truncated", "empty", "filtered", "failed"]
+from outspoken.results.replies import Status
 
 #: The prompts that ask for a list of actions, and for no other lists.
 _ACTION_PROMPTS = frozenset({"extract-actions", "decisive-criterion-validate"})
@@ -67,14 +66,14 @@ def asks_for_actions(prompt_name: str | None) -> bool:
 
 
 class Evaluation:
-    """The outcome, value and diagnostics for the JSON values of a text."""
+    """The status, value and diagnostics for the JSON values of a text."""
 
     def __init__(
         self, reading: JsonReading, finish_reason: str | None, prompt_name: str | None, force_dict: bool
     ) -> None:
         self.value: Any = None
-        self.unfinished: tuple[Any, ...] = ()
-        self.outcome: Outcome = "failed"
+        self.unfinished_items: tuple[Any, ...] = ()
+        self.status: Status = "invalid"
         self.pending: list[PendingDiagnostic] = []
         #: the diagnostics of `read_json`, without `cut-json`, which `truncated` replaces
         self.kept = [note for note in reading.diagnostics if note.code != "cut-json"]
@@ -93,7 +92,7 @@ class Evaluation:
         self.needs_manual = filtered and not usable
         self.needs_retry = not usable and not filtered
         if self.needs_manual:
-            self.outcome = "filtered"
+            self.status = "invalid"
 
     def report(self, code: str, severity: Severity, span: Span | None = None, message: str = "", *more: str) -> None:
         """Add a diagnostic, at the end of the text unless there is a span."""
@@ -101,12 +100,11 @@ class Evaluation:
         self.pending.append(PendingDiagnostic(code, message or MESSAGES[code], place, severity, None, notes=more))
 
     def _without_values(self, limited: bool, filtered: bool) -> None:
-        """Set the outcome of a text without JSON values; the finish reason explains it, if there is one."""
+        """Report why a text has no JSON values. It is truncated if the model reached its token limit."""
         if limited:
-            self.outcome = "truncated"
+            self.status = "truncated"
             self.report("truncated", "error", message=MESSAGES["cut-early"])
         elif not self._end and not filtered:
-            self.outcome = "empty"
             self.report("empty-response", "error")
         if not self._end:
             self.kept = []
@@ -119,7 +117,7 @@ class Evaluation:
             end = split_truncated(reading)
             in_actions = end.in_actions
             values[-1:] = [] if end.value is None else [end.value]
-            self.unfinished = () if end.unfinished is None else (end.unfinished,)
+            self.unfinished_items = () if end.unfinished is None else (end.unfinished,)
             self.report("truncated", "error", end.span, end.message, *end.notes)
         whole = reading.spans[0][0], reading.spans[-1][1]
         self.value = cast("Any", values[0] if len(values) == 1 else values or None)
@@ -131,7 +129,7 @@ class Evaluation:
                 self.report(code, "warning", whole, message)
         missing = force_dict and asks_for_actions(prompt_name) and actions_of(self.value) is None
         if cut:
-            self.outcome = "truncated"
+            self.status = "truncated"
             return not (missing or self.value in (None, {}, []) or (in_actions and actions_of(self.value) == []))
         if force_dict and self.value is None:
             self.report("wrong-type", "error", whole, MESSAGES["wrong-type"].format(type=type_name(reading.values)))
@@ -139,7 +137,7 @@ class Evaluation:
         if missing:
             self.report("missing-actions", "error", whole)
             return False
-        self.outcome = "repaired" if made else cast("Outcome", reading.status)
+        self.status = "repaired" if made else reading.status
         return True
 
 

@@ -14,9 +14,10 @@ from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import RepairLimit, shown
 from outspoken.results.errors import OutspokenError
 from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
 
-from .api_payload import MESSAGES, Evaluation, Outcome, actions_of, is_object, type_name
+from .api_payload import MESSAGES, Evaluation, actions_of, is_object, type_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ApiResponse",
     "ApiResponseError",
-    "InvalidLLMResponseFormat",
-    "InvalidLLMResponseType",
+    "InvalidLLMResponseFormatError",
+    "InvalidLLMResponseTypeError",
     "LLMContentFilteredError",
     "LLMOutputTruncatedError",
     "LLMResponseMissingActionsError",
@@ -51,11 +52,11 @@ class ApiResponseError(OutspokenError, ValueError):
         super().__init__(message)
 
 
-class InvalidLLMResponseFormat(ApiResponseError):
+class InvalidLLMResponseFormatError(ApiResponseError):
     """A response without content or without JSON."""
 
 
-class InvalidLLMResponseType(ApiResponseError):
+class InvalidLLMResponseTypeError(ApiResponseError):
     """A response whose JSON is not an object. `type_name` is its Python type: `list`, `int`, ..."""
 
     def __init__(self, type_name: str, response: ApiResponse | None = None) -> None:
@@ -107,26 +108,25 @@ class LLMContentFilteredError(ApiResponseError):
 class ApiResponse(FrozenModel):
     """The result of reading one response of an API.
 
-    `outcome` is "ok" if the response contains exactly the value; "repaired" after repairs, or if an object was made
-    from a list; "truncated" if the response is incomplete; "empty" without content; "filtered" if a content filter
-    withheld it; and "failed" without JSON or without the required object.
+    `status` is "ok" if the response contains exactly the value; "repaired" after repairs, or if an object was made from
+    a list; "truncated" if the response is incomplete; and "invalid" without the required object. `error` says why.
 
-    `value` is the complete part. `unfinished` is the action or list item in which the text ends, with its complete
-    fields; it is not in `value`, and must not be run. Truncated strings and objects elsewhere stay in `value`. `found`
-    are all values of the text, including unfinished parts.
+    `value` is the complete part. `unfinished_items` holds the action or list item in which the text ends, if any, with
+    its complete fields; it is not in `value`, and must not be run. Truncated strings and objects elsewhere stay in
+    `value`. `found` are all values of the text, including unfinished parts.
 
     `needs_retry` is True if nothing is usable and the model may be asked again, `needs_manual` if nothing is usable and
     asking again is pointless. `text` is the content, including the prefix; `repairs` and `diagnostics` refer to it.
     """
 
     text: str
-    outcome: Outcome
+    status: Status
     value: Any = None
-    unfinished: tuple[Any, ...] = ()
+    unfinished_items: tuple[Any, ...] = ()
     found: tuple[Any, ...] = ()
     needs_retry: bool = False
     needs_manual: bool = False
-    rung: str | None = None
+    level: str | None = None
     repairs: tuple[Repair, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     ambiguous: bool = False
@@ -148,16 +148,16 @@ class ApiResponse(FrozenModel):
             return LLMContentFilteredError(self.model, self)
         if not self.needs_retry:
             return None
-        if self.outcome == "truncated":
+        if self.status == "truncated":
             counts = self.prompt_tokens, self.completion_tokens, self.reasoning_tokens
             return LLMOutputTruncatedError(self.model, *counts, response=self)
-        if self.outcome == "empty":
-            return InvalidLLMResponseFormat("Empty response content", self)
+        if any(note.code == "empty-response" for note in self.diagnostics):
+            return InvalidLLMResponseFormatError("Empty response content", self)
         if not self.found:
-            return InvalidLLMResponseFormat(f"Unable to parse: {self.text[:200]}...", self)
+            return InvalidLLMResponseFormatError(f"Unable to parse: {self.text[:200]}...", self)
         if is_object(self.value):
             return LLMResponseMissingActionsError(self.value, self)
-        return InvalidLLMResponseType(type_name(self.found), self)
+        return InvalidLLMResponseTypeError(type_name(self.found), self)
 
 
 class ReadOptions(TypedDict, total=False):
@@ -191,8 +191,8 @@ def parse_api_response(response: Any, *, force_dict: bool = True, **options: Unp
     that were left out, and for ambiguous values. `read_api_response` returns all details, including the repairs, and so
     does the `response` of the exceptions:
 
-    - `InvalidLLMResponseFormat`: there is no content, or no JSON in it
-    - `InvalidLLMResponseType`: the JSON contains no object
+    - `InvalidLLMResponseFormatError`: there is no content, or no JSON in it
+    - `InvalidLLMResponseTypeError`: the JSON contains no object
     - `LLMResponseMissingActionsError`: the required list `actions` is missing
     - `LLMOutputTruncatedError`: the response was truncated before it contained anything usable
     - `LLMContentFilteredError`: a content filter withheld the response
@@ -245,13 +245,13 @@ def read_api_response(
     diagnostics.sort(key=lambda one: one.span[0])
     values: dict[str, Any] = {
         "text": text,
-        "outcome": result.outcome,
+        "status": result.status,
         "value": result.value,
-        "unfinished": result.unfinished,
+        "unfinished_items": result.unfinished_items,
         "found": reading.values,
         "needs_retry": result.needs_retry,
         "needs_manual": result.needs_manual,
-        "rung": reading.rung,
+        "level": reading.level,
         "repairs": reading.repairs,
         "diagnostics": tuple(diagnostics),
         "ambiguous": reading.ambiguous,

@@ -1,4 +1,4 @@
-"""`ParserConfig`: how a `ResponseProcessor` handles responses."""
+"""`ProcessorSettings`: how a `ResponseProcessor` handles responses."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ Expect = Literal["anything", "tool_calls", "actions", "payloads", "json"]
 
 
 @dataclass(frozen=True, slots=True)
-class ParserConfig:
+class ProcessorSettings:
     """How responses are processed.
 
     - `max_retry_attempts`: how often the model may be asked again for one response.
-    - `enable_recovery_strategies`: whether to repair damage and try other formats. Without it, damaged responses fail.
-    - `strict_validation`: whether a response fails if it has any repair or warning.
-    - `log_failed_parses`: whether the logger `outspoken` gets a warning for each failed response.
+    - `enable_recovery_strategies`: whether to repair damage and try other formats. Without it, damaged responses
+      are not usable.
+    - `strict_validation`: whether a response with any repair or warning is not usable.
+    - `log_failed_parses`: whether the logger `outspoken` gets a warning for each response that is not usable.
     - `fallback_to_null_action`: whether an action that does nothing replaces each invalid action, and is the only
-      action of a failed response. Without it, nothing replaces them.
+      action of a response that is not usable. Without it, nothing replaces them.
     - `expect`: what a usable response must contain.
 
     Raises ValueError for an invalid value.
@@ -35,10 +36,10 @@ class ParserConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type == "bool" and type(value) is not bool:
-                raise ValueError(f"`ParserConfig.{field.name}` is {value!r}; expected True or False")
+                raise ValueError(f"`ProcessorSettings.{field.name}` is {value!r}; expected True or False")
         if type(self.max_retry_attempts) is not int or self.max_retry_attempts < 0:
             found = self.max_retry_attempts
-            raise ValueError(f"`ParserConfig.max_retry_attempts` is {found!r}; expected an integer of at least 0")
+            raise ValueError(f"`ProcessorSettings.max_retry_attempts` is {found!r}; expected an integer of at least 0")
         if self.expect not in get_args(Expect):
             names = ", ".join(get_args(Expect))
-            raise ValueError(f"`ParserConfig.expect` is {self.expect!r}; expected one of {names}")
+            raise ValueError(f"`ProcessorSettings.expect` is {self.expect!r}; expected one of {names}")
