@@ -94,7 +94,7 @@ def error_of(reply: ProviderReply) -> ProviderError | None:
 
 def unfinished(reply: Reply) -> int:
     """How many calls and actions of a reply are unfinished."""
-    return len(reply.unfinished) + len(reply.unfinished_actions)
+    return len(reply.unfinished_tool_calls) + len(reply.unfinished_actions)
 
 
 # generated streams

@@ -11,6 +11,7 @@ from outspoken import (
     Failed,
     Finished,
     PayloadParsed,
+    PayloadUnfinished,
     ProviderReply,
     ProviderStream,
     ReasoningDelta,
@@ -43,8 +44,8 @@ def check_events(events: list[Any], reply: ProviderReply) -> None:
         [(reply.finish_reason, reply.stop_reason)] if reply.stop_reason is not None else []
     )
     assert [event.usage for event in of.get(UsageReported, [])][-1:] == ([reply.usage] if reply.usage else [])
-    payloads = [segment for segment in reply.segments if segment.kind == "payload"]
-    assert sorted([e.payload for e in of.get(PayloadParsed, [])], key=repr) == sorted(payloads, key=repr)
+    for kind, payloads in ((PayloadParsed, reply.payloads), (PayloadUnfinished, reply.unfinished_payloads)):
+        assert sorted([e.payload for e in of.get(kind, [])], key=repr) == sorted(payloads, key=repr)
     acted = [event.action for kind in (ActionParsed, ActionUnfinished) for event in of.get(kind, [])]
     assert len(acted) == len(reply.actions) + len(reply.unfinished_actions)
     _check_calls(events, reply)

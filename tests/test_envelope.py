@@ -233,7 +233,7 @@ def test_types_come_from_the_tool_schemas() -> None:
 
 def test_truncated_call_is_kept_beside_the_envelope() -> None:
     reply = parse('Hi <invoke name="x"><parameter name="a">1</parameter>')
-    assert [c.name for c in reply.unfinished] == ["x"]
+    assert [c.name for c in reply.unfinished_tool_calls] == ["x"]
     assert [(d.code, d.severity) for d in reply.diagnostics] == [("unclosed-call", "error")]
 
 

@@ -76,9 +76,9 @@ def check_message(events: Events, parts: list[Any]) -> None:
         if call.finished:
             assert use.input == json.loads(call.arguments)
     beyond: Any = next(part.get("outspoken", {}) for part in parts if part["type"] == "message_delta")
-    assert len(beyond.get("payloads", [])) == len(reply.payloads)
+    assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(beyond.get("actions", [])) == len(reply.actions)
-    assert len(beyond.get("unfinished", [])) == len(reply.unfinished)
+    assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
     if unfinished(reply):
         assert message.stop_reason in ("max_tokens", "refusal")
 
@@ -172,7 +172,7 @@ def test_invalid_json_does_not_break_the_client() -> None:
     parts = list(to_anthropic_events(events))
     message = accumulated(parts)
     assert message.stop_reason == "max_tokens"
-    assert parts[-2]["outspoken"]["unfinished"][0]["arguments"] == text
+    assert parts[-2]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == text
 
 
 def test_error() -> None:

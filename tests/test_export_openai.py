@@ -69,13 +69,13 @@ def check_message(events: Events, chunks: list[Any]) -> None:
     assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, c.arguments) for c in calls]
     assert len({call.id for call in found}) == len(calls)
     beyond: dict[str, Any] = getattr(choice.message, "outspoken", {})
-    assert len(beyond.get("payloads", [])) == len(reply.payloads)
+    assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(beyond.get("actions", [])) == len(reply.actions)
-    assert len(beyond.get("unfinished", [])) == len(reply.unfinished)
+    assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
     assert len(beyond.get("unfinished_actions", [])) == len(reply.unfinished_actions)
     if unfinished(reply):
         assert choice.finish_reason in ("length", "content_filter")
-    reported = {item["call"] for item in beyond.get("unfinished", []) if item["call"] is not None}
+    reported = {item["call"] for item in beyond.get("unfinished_tool_calls", []) if item["call"] is not None}
     assert reported == {position for position, call in enumerate(calls) if not call.finished}
 
 
@@ -132,11 +132,11 @@ def test_truncated_call() -> None:
     chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x"))
     completion = accumulated(b"".join(sse(chunks, "openai")))
     assert completion.choices[0].finish_reason == "length"
-    assert completion.choices[0].message.outspoken["unfinished"][0]["call"] == 1
+    assert completion.choices[0].message.outspoken["unfinished_tool_calls"][0]["call"] == 1
     whole = to_openai(parse(CUT, "hermes"), id="x")["choices"][0]
     assert [call["function"]["name"] for call in whole["message"]["tool_calls"]] == ["f"]
     assert whole["finish_reason"] == "length"
-    assert whole["message"]["outspoken"]["unfinished"][0]["arguments"] == '{"b": ['
+    assert whole["message"]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == '{"b": ['
 
 
 def test_client_rejects_truncated_calls() -> None:

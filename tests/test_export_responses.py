@@ -70,9 +70,9 @@ def check_response(events: Events, response: Any) -> None:
     calls = [item for item in response.output if item.type == "function_call"]
     assert [Call(c.name, c.arguments, c.status == "completed") for c in calls] == calls_of(events)
     beyond = getattr(response, "outspoken", {})
-    assert len(beyond.get("payloads", [])) == len(reply.payloads)
+    assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(beyond.get("actions", [])) == len(reply.actions)
-    assert len(beyond.get("unfinished", [])) == len(reply.unfinished)
+    assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
     if unfinished(reply):
         assert response.status in ("incomplete", "failed")
 
@@ -117,7 +117,7 @@ def test_whole(events: Events) -> None:
 
 
 def test_refusal_does_not_hide_unfinished_calls() -> None:
-    call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished[0]
+    call = parse('<tool_call>\n{"name": "f", "arguments": {"a": 1', "hermes").unfinished_tool_calls[0]
     events: Events = [
         ev.ToolCallStart(0, None, "f"),
         ev.ToolCallDelta(0, call.arguments_text),

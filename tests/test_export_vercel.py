@@ -142,11 +142,11 @@ def check_message(events: Events, parts: list[Any]) -> None:
     assert all(tool["state"] in ("available", "error") for tool in tools)
     for tool in tools:
         assert tool["input"] == (json.loads(tool["raw"]) if tool["state"] == "available" else tool["raw"])
-    assert len(client.of("data-payload")) == len(reply.payloads)
+    assert len(client.of("data-payload")) == len(reply.payloads) + len(reply.unfinished_payloads)
     assert len(client.of("data-action")) == len(reply.actions)
     assert len(client.of("data-unfinished-action")) == len(reply.unfinished_actions)
     failed = [tool for tool in tools if tool["state"] == "error"]
-    assert len(client.of("data-unfinished-call")) + len(failed) == len(reply.unfinished)
+    assert len(client.of("data-unfinished-call")) + len(failed) == len(reply.unfinished_tool_calls)
     if unfinished(reply):
         assert parts[-1]["finishReason"] not in ("stop", "tool-calls")
 

@@ -79,7 +79,7 @@ def test_damage(code: str, text: str, value: Any) -> None:
     reading = read_json(text)
     assert reading.values == (value,)
     assert reading.status == "repaired"
-    codes = {repair.code: repair.rung for repair in reading.repairs}
+    codes = {repair.code: repair.level for repair in reading.repairs}
     assert codes[code] == CODES[code].level
     assert reading.level == max(codes.values(), key=LEVELS.index)
     assert reading.level is not None

@@ -102,7 +102,7 @@ def test_a_limit_inside_a_call_cuts_it(format_: str) -> None:
     with pytest.raises(LimitError) as caught:
         parse(f"Hm.\n{CALL}", format_, settings=Settings(max_chars=limit), on_error="raise")
     assert caught.value.reply.tool_calls == []
-    assert [call.status for call in caught.value.reply.unfinished] == ["truncated"]
+    assert [call.status for call in caught.value.reply.unfinished_tool_calls] == ["truncated"]
 
 
 @pytest.mark.parametrize("limit", [3, 4])

@@ -160,11 +160,13 @@ def test_input_in_the_block_start() -> None:
 def test_unfinished_server_tool_is_kept() -> None:
     blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
     reply = feed([BEGUN, *blocks], "anthropic")
-    assert [(p.type, p.data["input"], p.status) for p in reply.payloads] == [("server_tool_use", '{"q', "truncated")]
+    (payload,) = reply.unfinished_payloads
+    assert (payload.type, payload.data["input"], payload.status) == ("server_tool_use", '{"q', "truncated")
     assert reply.status == "truncated"
     use = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
     reply = feed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
-    assert [(p.type, p.data["name"], p.status) for p in reply.payloads] == [("server_tool_use", "code", "truncated")]
+    (payload,) = reply.unfinished_payloads
+    assert (payload.type, payload.data["name"], payload.status) == ("server_tool_use", "code", "truncated")
 
 
 def test_an_error_of_the_stream() -> None:

@@ -162,7 +162,7 @@ def test_name_arrives_after_the_arguments() -> None:
     reply = calls(call(0, '{"a":', "x"), call(0, " 1}", None, "late"))
     assert calls_of(reply) == [("x", "late", {"a": 1})]
     nameless = calls(call(0, '{"a": 1}', "x"))
-    assert [(c.name, c.status) for c in nameless.unfinished] == [("", "invalid")]
+    assert [(c.name, c.status) for c in nameless.unfinished_tool_calls] == [("", "invalid")]
     assert [d.code for d in nameless.diagnostics] == ["invalid-call"]
 
 
@@ -188,11 +188,11 @@ def test_damaged_arguments_are_repaired_and_reported() -> None:
     reply = calls(call(0, "{'title': 'Mosses',", "a", "find"), call(0, "}"))
     (one,) = reply.tool_calls
     assert (one.status, one.arguments, one.arguments_text) == ("repaired", {"title": "Mosses"}, '{"title": "Mosses"}')
-    assert (reply.status, {repair.rung for repair in one.repairs}) == ("repaired", {"notation"})
+    assert (reply.status, {repair.level for repair in one.repairs}) == ("repaired", {"notation"})
     assert {d.severity for d in reply.diagnostics} == {"warning"}
     assert "in the arguments of `find`" in reply.diagnostics[0].message
     refused = calls(call(0, "{'title': 'Mosses'}", "a", "find"), repair="none")
-    assert [(c.status, c.arguments) for c in refused.unfinished] == [("invalid", {})]
+    assert [(c.status, c.arguments) for c in refused.unfinished_tool_calls] == [("invalid", {})]
 
 
 @pytest.mark.parametrize(("text", "value"), [("null", "{}"), ('"{\\"a\\": 1}"', '{"a": 1}'), ('""', "{}")])
@@ -226,14 +226,14 @@ def test_deltas_of_damaged_arguments_are_json_at_any_split(text: str) -> None:
 
 
 def test_repairs_never_change_sent_deltas() -> None:
-    (one,) = calls(call(0, '{"a": 1, "b"', "a", "f")).unfinished
+    (one,) = calls(call(0, '{"a": 1, "b"', "a", "f")).unfinished_tool_calls
     assert (one.status, one.arguments_text) == ("truncated", '{"a": 1, "b"')
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "3", '"tide"', "tide tables"])
 def test_unreadable_arguments_are_invalid(text: str) -> None:
     reply = calls(call(0, text, "a", "f"))
-    assert [(c.status, c.arguments, c.arguments_text) for c in reply.unfinished] == [("invalid", {}, text)]
+    assert [(c.status, c.arguments, c.arguments_text) for c in reply.unfinished_tool_calls] == [("invalid", {}, text)]
     assert [d.code for d in reply.diagnostics] == ["invalid-call"]
     assert reply.tool_calls == []
 
@@ -242,14 +242,14 @@ def test_unreadable_arguments_are_invalid(text: str) -> None:
 def test_truncated_call_is_never_complete(finish: str | None) -> None:
     reply = calls(call(0, '{"a": 1}', "a", "f"), call(1, '{"b": [1, 2], "c": "Mos', "b", "g"), finish=finish)
     assert calls_of(reply) == [("a", "f", {"a": 1})]
-    assert [(c.name, c.status) for c in reply.unfinished] == [("g", "truncated")]
-    assert reply.unfinished[0].arguments == {"b": [1, 2], "c": "Mos"}
+    assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("g", "truncated")]
+    assert reply.unfinished_tool_calls[0].arguments == {"b": [1, 2], "c": "Mos"}
     assert (reply.status, [d.code for d in reply.diagnostics]) == ("truncated", ["unclosed-call"])
 
 
 def test_truncated_call_without_arguments_is_incomplete() -> None:
     reply = calls(call(0, "", "a", "wipe"), finish=None)
-    assert [(c.name, c.status, c.arguments_text) for c in reply.unfinished] == [("wipe", "truncated", "")]
+    assert [(c.name, c.status, c.arguments_text) for c in reply.unfinished_tool_calls] == [("wipe", "truncated", "")]
 
 
 def test_unknown_tools_are_reported() -> None:
@@ -309,7 +309,8 @@ def test_error_in_a_stream_keeps_earlier_content() -> None:
     failed = {"error": {"message": "overloaded", "code": 503}}
     reply = feed([chunk({"content": "So "}), chunk({"tool_calls": [call(0, '{"a"', "a", "f")]}), failed], "openai")
     assert reply.error is not None
-    assert (reply.text, reply.error.status, [c.status for c in reply.unfinished]) == ("So ", 503, ["truncated"])
+    assert (reply.text, reply.error.status) == ("So ", 503)
+    assert [c.status for c in reply.unfinished_tool_calls] == ["truncated"]
 
 
 NONE: list[tuple[Any, str]] = [

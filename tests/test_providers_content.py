@@ -52,7 +52,8 @@ def test_finish_reason_separates_truncation_from_a_missing_marker() -> None:
     text = '<tool_call>\n{"name": "find", "arguments": {"n": 1}}'
     assert [c.status for c in feed(chat(text), "openai", "hermes").tool_calls] == ["repaired"]
     for finish in ("length", None):
-        assert [c.status for c in feed(chat(text, finish=finish), "openai", "hermes").unfinished] == ["truncated"]
+        cut = feed(chat(text, finish=finish), "openai", "hermes")
+        assert [c.status for c in cut.unfinished_tool_calls] == ["truncated"]
 
 
 def test_several_blocks_are_read_one_by_one() -> None:

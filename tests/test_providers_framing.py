@@ -299,5 +299,5 @@ def test_errors_can_be_raised() -> None:
     body = {"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
     with pytest.raises(ResponseError, match="not a JSON object") as caught:
         parse_response(body, on_error="raise")
-    assert [c.status for c in caught.value.reply.unfinished] == ["invalid"]
+    assert [c.status for c in caught.value.reply.unfinished_tool_calls] == ["invalid"]
     assert parse_response(body, on_error="raise", repair="notation").tool_calls[0].arguments == {"a": 1}

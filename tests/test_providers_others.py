@@ -71,7 +71,7 @@ def test_refusals_custom_calls_and_the_limit() -> None:
     reply = parse_response(body, "openai_responses")
     assert (reply.refusal, calls_of(reply)) == ("No.", [("c", "sql", {"input": "select 1"})])
     assert [p.type for p in reply.payloads] == ["web_search_call"]
-    assert [(c.name, c.status) for c in reply.unfinished] == [("f", "truncated")]
+    assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("f", "truncated")]
     assert (reply.finish_reason, reply.stop_reason) == ("length", "max_output_tokens")
 
 

@@ -110,7 +110,7 @@ def test_a_text_that_ends_inside_an_escape(fragment: str) -> None:
 def test_truncated_answer() -> None:
     reply = at_every_split(f'Thought: so.\n{ANSWER}"The ferry')
     assert (reply.text, reply.status, codes(reply)) == ("The ferry", "truncated", ["unclosed-answer"])
-    assert reply.unfinished == []
+    assert reply.unfinished_tool_calls == []
     whole = at_every_split(f'{ANSWER}"The ferry"', reason="stop")
     assert (whole.text, whole.status, codes(whole)) == ("The ferry", "repaired", ["missing-closer"])
 

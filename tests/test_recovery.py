@@ -106,7 +106,7 @@ def test_a_call_with_damaged_markers(name: str) -> None:
         reply = parse(full, "qwen3_coder")
         assert (found(reply), codes(reply)) == (calls, expected)
         assert reply.status == "repaired"
-        assert [c.status for c in reply.unfinished] == []
+        assert [c.status for c in reply.unfinished_tool_calls] == []
         assert "<" not in reply.text
 
 
@@ -141,23 +141,23 @@ JSON_CALLS = {
 
 @pytest.mark.parametrize("name", JSON_CALLS)
 def test_a_call_with_damaged_json(name: str) -> None:
-    arguments, rung, expected = JSON_CALLS[name]
+    arguments, level, expected = JSON_CALLS[name]
     text = f'<tool_call>\n{{"name": "brew", "arguments": {arguments}}}\n</tool_call>'
     reply = parse(text, "hermes")
     assert (found(reply), codes(reply)) == (BREW, expected)
-    assert {repair.rung for repair in reply.repairs} == {rung}
+    assert {repair.level for repair in reply.repairs} == {level}
     assert found(parse(replayed(text, reply.repairs), "hermes", repair="none")) == BREW
     for repair_limit in REPAIR_LIMITS:
-        allowed = REPAIR_LIMITS.index(repair_limit) >= REPAIR_LIMITS.index(rung)  # pyright: ignore[reportArgumentType]
+        allowed = REPAIR_LIMITS.index(repair_limit) >= REPAIR_LIMITS.index(level)  # pyright: ignore[reportArgumentType]
         capped = parse(text, "hermes", repair=repair_limit)
         assert (found(capped) == BREW) == allowed
-        assert all(REPAIR_LIMITS.index(r.rung) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
+        assert all(REPAIR_LIMITS.index(r.level) <= REPAIR_LIMITS.index(repair_limit) for r in capped.repairs)  # pyright: ignore[reportArgumentType]
 
 
 def test_ambiguous_call_is_not_a_tool_call() -> None:
     text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
     reply = parse(text, "hermes")
-    assert (reply.tool_calls, [call.status for call in reply.unfinished]) == ([], ["invalid"])
+    assert (reply.tool_calls, [call.status for call in reply.unfinished_tool_calls]) == ([], ["invalid"])
     assert str(reply.diagnostics[-1]) == (
         "hermes:1:1 invalid-call: the call can be read in two ways that are as likely"
     )
@@ -173,7 +173,7 @@ def test_call_that_contradicts_sent_deltas_is_invalid_and_the_next_is_kept() -> 
     text = first + '<tool_call>{"name": "g", "arguments": {}}</tool_call>'
     reply = parse(text, "hermes")
     assert found(reply) == [("g", {})]
-    assert [(c.name, c.status) for c in reply.unfinished] == [("f", "invalid")]
+    assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("f", "invalid")]
     assert str(reply.diagnostics[0]) == (
         "hermes:1:1 invalid-call: the call of `f` can be read, but contradicts the arguments that were sent of it"
     )
@@ -191,7 +191,7 @@ PROSE = [
 @pytest.mark.parametrize("format_", ["qwen3_coder", "hermes", "glm_4_5", "auto"])
 def test_prose_about_calls_stays_prose(text: str, format_: str) -> None:
     reply = parse(text, format_)
-    assert (reply.text, reply.tool_calls, reply.unfinished, reply.repairs) == (text, [], [], [])
+    assert (reply.text, reply.tool_calls, reply.unfinished_tool_calls, reply.repairs) == (text, [], [], [])
 
 
 # the end of the text
@@ -217,11 +217,12 @@ def test_truncated_response_has_no_complete_call(reason: str | None) -> None:
     ):
         reply = parse(text, finish_reason=reason)
         assert (reply.tool_calls, reply.status) == ([], "truncated")
-        assert [(c.name, c.status) for c in reply.unfinished] == [("brew", "truncated")]
+        assert [(c.name, c.status) for c in reply.unfinished_tool_calls] == [("brew", "truncated")]
 
 
 def test_complete_arguments_survive_truncation() -> None:
-    (call,) = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes").unfinished
+    reply = parse('<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1, 2, {"c": "yz', "hermes")
+    (call,) = reply.unfinished_tool_calls
     assert call.arguments == {"a": "x", "b": [1, 2, {"c": "yz"}]}
     assert call.arguments_text == '{"a": "x", "b": [1, 2, {"c": "yz'
 

@@ -136,7 +136,7 @@ def test_repeated_arguments_become_lists() -> None:
     schema = {"type": "object", "properties": {"hour": {"type": "integer"}}}
     once = text.replace("<set=hour>[1]</set>", "")
     assert parse(once, name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments["hour"] == [7, 9]
-    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], name).unfinished
+    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], name).unfinished_tool_calls
     assert cut.arguments == {"hour": ["7", "9"], "label": '"'}
     assert json.loads(cut.arguments_text + "}") == cut.arguments
     call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
@@ -295,7 +295,7 @@ def test_messages_of_calls() -> None:
     assert parse_message(cut, name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
     with pytest.raises(MessageError, match="never ends") as caught:
         parse_message(cut, name)
-    assert caught.value.reply.unfinished[0].name == "a"
+    assert caught.value.reply.unfinished_tool_calls[0].name == "a"
     with pytest.raises(ValueError, match="not loaded from a response template"):
         parse_message(cut, "hermes")
 

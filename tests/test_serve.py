@@ -193,7 +193,7 @@ def test_truncated_call_is_reported() -> None:
     with proxied(streaming(written(TEXT[:-20], finish="length"))) as (front, _, _):
         choice: Any = streamed(front).choices[0]
     assert choice.finish_reason == "length"
-    assert choice.message.outspoken["unfinished"][0]["name"] == "get_weather"
+    assert choice.message.outspoken["unfinished_tool_calls"][0]["name"] == "get_weather"
 
 
 def test_headers() -> None:

@@ -40,7 +40,7 @@ def check_broken(found: list[Any], code: str) -> None:
     said = [part["choices"][0] for part in found[:-1]]
     assert not any(choice["finish_reason"] for choice in said)
     beyond = [choice["delta"]["outspoken"] for choice in said if "outspoken" in choice["delta"]]
-    assert beyond[-1]["unfinished"][0]["arguments"].startswith('{"a": [1')
+    assert beyond[-1]["unfinished_tool_calls"][0]["arguments"].startswith('{"a": [1')
 
 
 def check_nothing_left(front: Server, proxy: Proxy, upstream: Upstream) -> None:

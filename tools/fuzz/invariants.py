@@ -66,7 +66,8 @@ def check_reply(reply: Reply) -> None:
         end = stop
         check_segment(segment, reply, reply.raw[start:stop])
     require(all(call.status in FINISHED for call in reply.tool_calls), "status", "a call to run is not finished")
-    require(not any(c.status in FINISHED for c in reply.unfinished), "status", "an unfinished call is finished")
+    finished = [call for call in reply.unfinished_tool_calls if call.status in FINISHED]
+    require(not finished, "status", "an unfinished call is finished")
     for diagnostic in reply.diagnostics:
         require(0 <= diagnostic.span[0] <= diagnostic.span[1] <= len(reply.raw), "spans", diagnostic)
         line = reply.raw.count("\n", 0, diagnostic.span[0]) + 1

@@ -57,7 +57,7 @@ def add_truncated_case(draft: Draft, sandbox: Checkout) -> None:
 
 def _inside(call: ToolCall, reply: Reply) -> bool:
     """Whether a reply breaks off where some of a call's arguments are not there yet."""
-    return bool(reply.unfinished) and reply.unfinished[0].arguments != call.arguments
+    return bool(reply.unfinished_tool_calls) and reply.unfinished_tool_calls[0].arguments != call.arguments
 
 
 def cases_that_differ_in_streams(draft: Draft, sandbox: Checkout) -> list[str]:

@@ -23,17 +23,22 @@ class TypedPayload(Payload):
 class PayloadReply(Reply):
     """The reply of a registry.
 
-    `text` is the message to show, without payloads. `payloads` are safe to use. `unfinished_payloads` are `truncated`
-    or `invalid`; never use these. `extra_payloads` are sound payloads that do not count because another one does, with
-    `extra="collect"`. `beside` are the types with their own key in `to_message`. `blocks` are the spans of the text
-    blocks of the response.
+    `text` is the message to show, without payloads. `payloads` are safe to use. `broken_payloads` are `truncated` or
+    `invalid`; they are no segments, since the message keeps or omits their text. `unfinished_payloads` returns them.
+    `extra_payloads` are sound payloads that do not count because another one does, with `extra="collect"`. `beside`
+    are the types with their own key in `to_message`. `blocks` are the spans of the text blocks of the response.
     """
 
     page: str | None = None
     beside: tuple[str, ...] = ()
-    unfinished_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
+    broken_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
     extra_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
     blocks: tuple[Span, ...] = ()
+
+    @property
+    def unfinished_payloads(self) -> list[Payload]:
+        """The `truncated` and `invalid` payloads. Never use these."""
+        return [*self.broken_payloads]
 
     def message_text(self) -> str:
         """The text, which is already the message."""

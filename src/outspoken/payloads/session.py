@@ -75,6 +75,6 @@ class PayloadSession(Session):
         statuses = [read.status, *[one.status for one in selector.unfinished]]
         values["status"] = max(statuses, key=STATUSES.index)
         values["page"], values["beside"] = self.page.name, self.page.beside
-        values["unfinished_payloads"], values["extra_payloads"] = selector.unfinished, selector.extra
+        values["broken_payloads"], values["extra_payloads"] = selector.unfinished, selector.extra
         values["blocks"] = self.blocks
         return construct(PayloadReply, values)

@@ -77,7 +77,7 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
         return any(s.kind == "json" for s in reply.segments)
     if expect == "tool_calls":
         return bool(reply.tool_calls)
-    payloads = any(p.status in _SOUND for p in reply.payloads)
+    payloads = bool(reply.payloads)
     if expect == "payloads":
         return payloads
     actions = any(action.status in _SOUND for action in reply.actions)

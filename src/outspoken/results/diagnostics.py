@@ -14,13 +14,13 @@ Severity = Literal["error", "warning", "note"]
 class Repair(FrozenModel):
     """One change that made damaged text readable.
 
-    `before` is the text at `span` of the raw text, and `after` was read in its place. `rung` is the repair level, from
+    `before` is the text at `span` of the raw text, and `after` was read in its place. `level` is the repair level, from
     certain to guessed: "notation", "structure", "strings", "heuristic"; or "markup" for a marker of the format. `path`
     leads to the value by keys and by indexes from 0. `line` and `column` count from 1.
     """
 
     code: str
-    rung: str
+    level: str
     span: tuple[int, int]
     path: tuple[str | int, ...] = ()
     before: str
@@ -29,7 +29,7 @@ class Repair(FrozenModel):
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.line}:{self.column} {self.code} ({self.rung}): {self.before!r} read as {self.after!r}"
+        return f"{self.line}:{self.column} {self.code} ({self.level}): {self.before!r} read as {self.after!r}"
 
 
 class Diagnostic(FrozenModel):

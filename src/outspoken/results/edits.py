@@ -91,7 +91,7 @@ class Edit(NamedTuple):
 
     def as_repair(self, span: tuple[int, int], before: str, line: int, column: int) -> Repair:
         """The repair that a result reports: the edit with its place in the raw text and the text there."""
-        values = {"code": self.code, "rung": self.level, "span": span, "path": self.path, "before": before}
+        values = {"code": self.code, "level": self.level, "span": span, "path": self.path, "before": before}
         return construct(Repair, {**values, "after": self.after, "line": line, "column": column})
 
 

@@ -45,7 +45,7 @@ def _content(reply: Reply, placeholder: str) -> str | None:
     """The model's own content, the text around the calls, or the placeholder; None if the model's object has none."""
     if reply.envelope_content is not None:
         return reply.envelope_content
-    if reply.unfinished and not reply.tool_calls:
+    if reply.unfinished_tool_calls and not reply.tool_calls:
         return reply.raw.strip()
     if reply.envelope:
         return None

@@ -22,7 +22,7 @@ def describe_repair(repair: Repair) -> str:
     """The message of the diagnostic for a repair."""
     from .edits import message_of, shown
 
-    if repair.rung == "markup":
+    if repair.level == "markup":
         return MARKUP[repair.code].format(before=shown(repair.before.strip()), after=shown(repair.after.strip()))
     return message_of(repair.code, repair.before, repair.after)
 

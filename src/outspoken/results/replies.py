@@ -5,7 +5,6 @@ Every span is a pair `(start, end)` of offsets, in characters, into the raw text
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
@@ -125,41 +124,46 @@ class Reply(FrozenModel):
     needs_more_work: bool | None = None
     final_answer_streamed: bool = False
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The text to show to the user, with JSON values as the model wrote them."""
         return "".join([_shown(s) for s in self.segments])
 
-    @cached_property
+    @property
     def reasoning(self) -> str | None:
         """All reasoning blocks, joined by blank lines; None if there are none."""
         blocks = [s.text for s in self._of(Reasoning)]
         return "\n\n".join(blocks) if blocks else None
 
-    @cached_property
+    @property
     def tool_calls(self) -> list[ToolCall]:
         """The complete calls (`ok` or `repaired`), in order. Run only these."""
         return [c for c in self._of(ToolCall) if c.status in ("ok", "repaired")]
 
-    @cached_property
-    def unfinished(self) -> list[ToolCall]:
+    @property
+    def unfinished_tool_calls(self) -> list[ToolCall]:
         """The `truncated` and `invalid` calls. Never run these."""
         return [c for c in self._of(ToolCall) if c.status not in ("ok", "repaired")]
 
-    @cached_property
+    @property
     def actions(self) -> list[Action]:
         """The complete GUI actions (`ok` or `repaired`), in order. Carry out only these."""
         return [s for s in self.segments if s.kind == "action" and s.status in ("ok", "repaired")]
 
-    @cached_property
+    @property
     def unfinished_actions(self) -> list[Action]:
         """The `truncated` and `invalid` GUI actions. Never carry these out."""
         return [s for s in self.segments if s.kind == "action" and s.status not in ("ok", "repaired")]
 
-    @cached_property
+    @property
     def payloads(self) -> list[Payload]:
-        """The payloads, in order."""
-        return [s for s in self.segments if s.kind == "payload"]
+        """The complete payloads (`ok` or `repaired`), in order. Use only these."""
+        return [s for s in self.segments if s.kind == "payload" and s.status in ("ok", "repaired")]
+
+    @property
+    def unfinished_payloads(self) -> list[Payload]:
+        """The `truncated` and `invalid` payloads. Never use these."""
+        return [s for s in self.segments if s.kind == "payload" and s.status not in ("ok", "repaired")]
 
     def _of(self, kind: type[_S]) -> list[_S]:
         return [s for s in self.segments if type(s) is kind]

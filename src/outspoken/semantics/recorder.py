@@ -70,7 +70,7 @@ class Recorder:
         self.repairs += made
         alike: dict[str, list[Repair]] = {}
         for repair in made:
-            key = f"{repair.code} {repair.before} {repair.after}" if repair.rung == "markup" else repair.code
+            key = f"{repair.code} {repair.before} {repair.after}" if repair.level == "markup" else repair.code
             alike.setdefault(key, []).append(repair)
         for first, *others in alike.values():
             label = "missing here" if not first.before else "read otherwise" if first.after else "dropped"

@@ -210,6 +210,8 @@ class ParsedTextBlock(Block):
                 send(results.ActionUnfinished(self._map(action)))
             case results.PayloadParsed(payload):
                 send(results.PayloadParsed(self._map(payload)))
+            case results.PayloadUnfinished(payload):
+                send(results.PayloadUnfinished(self._map(payload)))
             case results.Done():
                 pass
             case _:
@@ -253,7 +255,8 @@ class PayloadBlock(Block):
         type, data, status = self._payload
         payload = Payload(type=type, data=data, status=status, span=self._span)
         self.segments.append(payload)
-        self.recorder.send(results.PayloadParsed(payload))
+        is_usable = status in ("ok", "repaired")
+        self.recorder.send(results.PayloadParsed(payload) if is_usable else results.PayloadUnfinished(payload))
 
     def _end(self, reason: str | None) -> None:
         """Do nothing: a payload is whole when it arrives."""

@@ -1,9 +1,9 @@
 """Anthropic's messages, whole and as events.
 
 Source: https://docs.anthropic.com/en/api/messages-streaming. Blocks have an index, and several may be open. No event
-marks a block as incomplete; the `stop_reason` is "max_tokens", and the call is in `outspoken.unfinished` of the
-`message_delta`. Anthropic's clients parse the input as it arrives and raise on text that cannot be JSON. So the pieces
-of an input end before such text, and the extension has all of it.
+marks a block as incomplete; the `stop_reason` is "max_tokens", and the call is in `outspoken.unfinished_tool_calls` of
+the `message_delta`. Anthropic's clients parse the input as it arrives and raise on text that cannot be JSON. So the
+pieces of an input end before such text, and the extension has all of it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source: https://platform.openai.com/docs/api-reference/chat/streaming; the field for reasoning is that of DeepSeek, vLLM
 and SGLang. No chunk marks the end of a call. If a call is incomplete, the choice has the `finish_reason` "length", and
-a delta has the call in `outspoken.unfinished`.
+a delta has the call in `outspoken.unfinished_tool_calls`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What all protocols share is decided here: when a response begins, which calls are announced and with which ids, why the
 response ends, and what goes into the extension `outspoken` because protocols have no field for it: lists of `payloads`,
-`actions`, `unfinished` (calls), `unfinished_actions` and `signatures`, each item with its `index`.
+`actions`, `unfinished_tool_calls`, `unfinished_actions` and `signatures`, each item with its `index`.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Exporter:
     def _end(self) -> None:
         self._begin()
         if self._reply is not None:
-            for call in without(self._reply.unfinished, self._unfinished):
+            for call in without(self._reply.unfinished_tool_calls, self._unfinished):
                 self._add_unfinished_call(call)
             for action in without(self._reply.unfinished_actions, self._unfinished):
                 self._add_unfinished_action(action)
@@ -242,7 +242,7 @@ class Exporter:
                 self._on_delta("refusal", event.text)
             case ReasoningSigned():
                 self._sign(event)
-            case results.PayloadParsed():
+            case results.PayloadParsed() | results.PayloadUnfinished():
                 payload = event.payload.model_dump(mode="json", include={"type", "data", "status"})
                 self._add_extension_item("payloads", payload)
             case results.ActionText():
@@ -331,12 +331,12 @@ class Exporter:
             self._report_unfinished(call, read.arguments_text, read.status)
             return
         item: Part = {"name": read.name, "arguments": read.arguments_text, "status": read.status}
-        self._add_extension_item("unfinished", {**item, "id": read.id, "call": None})
+        self._add_extension_item("unfinished_tool_calls", {**item, "id": read.id, "call": None})
 
     def _report_unfinished(self, call: ExportedCall, arguments: str, status: str) -> None:
         call.reported = True
         item: Part = {"name": call.name, "arguments": arguments, "status": status}
-        self._add_extension_item("unfinished", {**item, "id": call.id, "call": call.position})
+        self._add_extension_item("unfinished_tool_calls", {**item, "id": call.id, "call": call.position})
         self._on_call_cut(call, status)
 
     def _add_unfinished_action(self, action: Action) -> None:

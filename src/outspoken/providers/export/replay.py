@@ -61,8 +61,10 @@ def _replay_segment(segment: Segment, index: int) -> Iterator[ProviderEvent]:
             yield results.TextDelta(segment.raw)
         case "reasoning":
             yield results.ReasoningDelta(segment.text)
-        case "payload":
+        case "payload" if segment.status in ("ok", "repaired"):
             yield results.PayloadParsed(segment)
+        case "payload":
+            yield results.PayloadUnfinished(segment)
         case "action" if segment.status in ("ok", "repaired"):
             yield results.ActionParsed(segment)
         case "tool_call" if segment.status in ("ok", "repaired"):

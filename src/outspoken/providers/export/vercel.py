@@ -29,7 +29,7 @@ _OTHER_REASONS: dict[FinishReason, FinishReason] = {"refusal": "content_filter",
 _DATA_PARTS = {
     "payloads": "data-payload",
     "actions": "data-action",
-    "unfinished": "data-unfinished-call",
+    "unfinished_tool_calls": "data-unfinished-call",
     "unfinished_actions": "data-unfinished-action",
 }
 

@@ -1,0 +1,57 @@
+"""Replies are values: equal replies stay equal when they are read, copied, pickled and serialised."""
+
+from __future__ import annotations
+
+import pickle
+from copy import copy, deepcopy
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from outspoken import Point, Reply, Screen, Settings, parse
+from outspoken.processing.cache import fingerprint
+from outspoken.results.geometry import Box
+from tests.cases import Case
+from tests.loops import every_case
+
+PROPERTIES = [name for name, value in vars(Reply).items() if isinstance(value, property)]
+
+
+@every_case
+def test_a_reply_is_a_value(case: Case) -> None:
+    reply, same = case.parse(), case.parse()
+    key = fingerprint(reply)
+    read = {name: getattr(reply, name) for name in PROPERTIES}
+    assert reply == same
+    assert vars(reply).keys() == vars(same).keys()
+    for other in (copy(reply), deepcopy(reply), reply.model_copy(), pickle.loads(pickle.dumps(reply))):
+        assert other == reply
+        assert fingerprint(other) == fingerprint(reply) == key
+    assert Reply.model_validate(reply.model_dump()) == reply
+    assert Reply.model_validate_json(reply.model_dump_json()) == reply
+    assert {name: getattr(reply, name) for name in PROPERTIES} == read
+    assert all(segment in reply.segments for name in read for segment in read[name] or () if name.endswith("s"))
+
+
+def test_a_changed_copy_has_its_own_text() -> None:
+    reply = parse("Hello", "hermes")
+    assert reply.text == "Hello"
+    assert reply.model_copy(update={"segments": []}).text == ""
+
+
+FROZEN: list[tuple[Any, str]] = [
+    (parse("Hello", "hermes"), "status"),
+    (Point(x=1, y=2), "x"),
+    (Box(1, 2, 3, 4), "left"),
+    (Screen(10, 10), "width"),
+    (Settings(), "max_chars"),
+]
+
+
+@pytest.mark.parametrize(("value", "field"), FROZEN, ids=lambda value: type(value).__name__)
+def test_values_are_frozen(value: Any, field: str) -> None:
+    with pytest.raises((AttributeError, FrozenInstanceError, ValidationError)):
+        setattr(value, field, 1)
+    assert pickle.loads(pickle.dumps(value)) == deepcopy(value) == value
