@@ -406,8 +406,8 @@ def test_an_unknown_format_is_named_with_the_nearest(cli: Cli, command: list[str
             ":2:3: this is not JSON: Expecting property name enclosed in double quotes",
         ),
         ("[" * 100_000, ": this is not JSON"),
-        ('{"name": "f"}', ": tools is a dict; expected a list of tools"),
-        ('[{"name": "f"}, 3]', f": tools[1] is an int; expected {ONE_TOOL}"),
+        ('{"name": "f"}', ": `tools` is a dict; expected a list of tools"),
+        ('[{"name": "f"}, 3]', f": `tools[1]` is an int; expected {ONE_TOOL}"),
     ],
 )
 def test_errors_in_tools_name_their_place(cli: Cli, tools: Any, text: str, message: str) -> None:

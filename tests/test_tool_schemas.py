@@ -203,49 +203,49 @@ def test_a_callable_without_a_signature() -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "text": ("get_weather", "tools is a str; expected a list of tools"),
-    "empty_text": ("", "tools is an empty str; expected a list of tools"),
-    "one_tool": (SHAPES["openai"], "tools is a dict; expected a list of tools"),
-    "no_tool": ({}, "tools is a dict; expected a list of tools"),
-    "one_model": (Weather, "tools is the class `Weather`; expected a list of tools"),
-    "a_set": ({"get"}, "tools is a set; expected a list of tools"),
-    "number": ([Weather, 7], f"tools[1] is an int; expected {ONE_TOOL}"),
-    "none": ([None], f"tools[0] is None; expected {ONE_TOOL}"),
-    "name_only": (["get"], f"tools[0] is a str; expected {ONE_TOOL}"),
-    "nested_list": ([[Weather]], f"tools[0] is a list; expected {ONE_TOOL}"),
-    "class": ([int], f"tools[0] is the class `int`; expected {ONE_TOOL}"),
-    "lambda": ([lambda: None], f"tools[0] is a lambda; expected {ONE_TOOL}"),
-    "partial": ([partial(get_weather, "Rome")], f"tools[0] is a partial; expected {ONE_TOOL}"),
-    "instance": ([Weather(city="Rome")], f"tools[0] is a Weather; expected {ONE_TOOL}"),
-    "nameless": ([{"type": "web_search"}], f"tools[0] is a dict without a `name`; expected {ONE_TOOL}"),
+    "text": ("get_weather", "`tools` is a str; expected a list of tools"),
+    "empty_text": ("", "`tools` is an empty str; expected a list of tools"),
+    "one_tool": (SHAPES["openai"], "`tools` is a dict; expected a list of tools"),
+    "no_tool": ({}, "`tools` is a dict; expected a list of tools"),
+    "one_model": (Weather, "`tools` is the class `Weather`; expected a list of tools"),
+    "a_set": ({"get"}, "`tools` is a set; expected a list of tools"),
+    "number": ([Weather, 7], f"`tools[1]` is an int; expected {ONE_TOOL}"),
+    "none": ([None], f"`tools[0]` is None; expected {ONE_TOOL}"),
+    "name_only": (["get"], f"`tools[0]` is a str; expected {ONE_TOOL}"),
+    "nested_list": ([[Weather]], f"`tools[0]` is a list; expected {ONE_TOOL}"),
+    "class": ([int], f"`tools[0]` is the class `int`; expected {ONE_TOOL}"),
+    "lambda": ([lambda: None], f"`tools[0]` is a lambda; expected {ONE_TOOL}"),
+    "partial": ([partial(get_weather, "Rome")], f"`tools[0]` is a partial; expected {ONE_TOOL}"),
+    "instance": ([Weather(city="Rome")], f"`tools[0]` is a Weather; expected {ONE_TOOL}"),
+    "nameless": ([{"type": "web_search"}], f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}"),
     "nameless_function": (
         [Weather, Weather, {"type": "function", "function": {"parameters": PARAMETERS}}],
-        f"tools[2] is a dict whose `function` is a dict without a `name`; expected {ONE_TOOL}",
+        f"`tools[2]` is a dict whose `function` is a dict without a `name`; expected {ONE_TOOL}",
     ),
     "name_and_schema": (
         [{"get": PARAMETERS}],
-        f"tools[0] is a dict without a `name`; expected {ONE_TOOL}",
+        f"`tools[0]` is a dict without a `name`; expected {ONE_TOOL}",
     ),
     "function_is_text": (
         [{"type": "function", "function": "get"}],
-        f"tools[0] is a dict whose `function` is a str without a `name`; expected {ONE_TOOL}",
+        f"`tools[0]` is a dict whose `function` is a str without a `name`; expected {ONE_TOOL}",
     ),
-    "name_is_a_number": ([{"name": 7}], "tools[0] is a dict whose `name` is an int; expected a name that is a str"),
+    "name_is_a_number": ([{"name": 7}], "`tools[0]` is a dict whose `name` is an int; expected a name that is a str"),
     "name_is_empty": (
         [{"function": {"name": ""}}],
-        "tools[0] is a dict whose `function` is a dict whose `name` is an empty str; expected a name that is a str",
+        "`tools[0]` is a dict whose `function` is a dict whose `name` is an empty str; expected a name that is a str",
     ),
     "parameters_are_text": (
         [{"name": "get", "parameters": "city"}],
-        "tools[0] is the tool `get` whose `parameters` is a str; expected a JSON schema as a dict",
+        "`tools[0]` is the tool `get` whose `parameters` is a str; expected a JSON schema as a dict",
     ),
     "parameters_are_a_list": (
         [{"function": {"name": "get", "parameters": ["city"]}}],
-        "tools[0] is the tool `get` whose `parameters` is a list; expected a JSON schema as a dict",
+        "`tools[0]` is the tool `get` whose `parameters` is a list; expected a JSON schema as a dict",
     ),
     "input_schema_is_a_class": (
         [{"name": "get", "input_schema": Weather}],
-        "tools[0] is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
+        "`tools[0]` is the tool `get` whose `input_schema` is the class `Weather`; expected a JSON schema as a dict",
     ),
 }
 
@@ -255,7 +255,7 @@ def test_rejected_tools(tools: Any, message: str) -> None:
     with pytest.raises(ToolError) as caught:
         Tools.of(tools)
     assert str(caught.value) == message
-    assert caught.value.index == (int(message[6]) if message.startswith("tools[") else -1)
+    assert caught.value.index == (int(message[7]) if message.startswith("`tools[") else -1)
 
 
 def test_arguments_of_a_schema() -> None:

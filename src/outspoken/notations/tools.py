@@ -6,13 +6,39 @@ Names are read at once, schemas on first use.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, KeysView, Mapping
+from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, get_type_hints
 
 from outspoken.results.errors import ToolError
 
 from .schema import ANY, RESTRICTING, SINGLE_TYPES, SchemaView, Types, is_list, is_object, referred, types_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+class NamedTool(Protocol):
+    """A tool as an object of an SDK. The schema of its arguments is its `parameters` or its `input_schema`, if any."""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        ...
+
+
+class FunctionTool(Protocol):
+    """A tool as an object of OpenAI's SDK for chat completions."""
+
+    @property
+    def function(self) -> NamedTool | Mapping[str, Any]:
+        """The name and the schema of the tool."""
+        ...
+
+
+#: A tool that a model was given: a dict as for OpenAI or Anthropic, an object of an SDK, a pydantic model class, or a
+#: function with annotations.
+ToolLike: TypeAlias = "Mapping[str, Any] | NamedTool | FunctionTool | type[BaseModel] | Callable[..., Any]"
 
 _TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
 _MAX_KEPT = 1000
@@ -34,11 +60,10 @@ class Tools:
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
     @classmethod
-    def of(cls, tools: Any) -> Tools | None:
-        """Read a list of tools; None if it is empty. Raises `ToolError`.
+    def of(cls, tools: Tools | Sequence[ToolLike] | None) -> Tools | None:
+        """Read a list of tools; None if it is empty. Of two tools with the same name, the later one counts.
 
-        A tool is a dict as for OpenAI or Anthropic, an object with such attributes, a pydantic model class or a
-        function. Of two tools with the same name, the later one counts.
+        Raises ToolError, a TypeError, for anything but a list of tools.
         """
         if tools is None or isinstance(tools, Tools):
             return tools

@@ -42,7 +42,7 @@ class ToolError(OutspokenError, TypeError):
 
     def __init__(self, index: int, found: str, expected: str) -> None:
         self.index = index
-        place = f"tools[{index}]" if index >= 0 else "tools"
+        place = f"`tools[{index}]`" if index >= 0 else "`tools`"
         super().__init__(f"{place} is {found}; expected {expected}")
 
 
