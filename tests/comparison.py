@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from outspoken import Reply, StreamParser, ToolCall, parse
+from outspoken import Parser, Reply, ToolCall, parse
 from tests.peers import Row
 
 PREFILLED = "what the prompt holds of the answer is not read as a part of it"
@@ -38,12 +38,12 @@ def read(row: Row, *, ended: bool = False) -> Reply:
     reason = "stop" if ended else None
     if row.chunks is None:
         return parse(row.text, row.format, tools=row.tools, prefix=row.prefix, finish_reason=reason)
-    parser = StreamParser(row.format, tools=row.tools, prefix=row.prefix)
+    session = Parser(row.format, tools=row.tools).session(prefix=row.prefix)
     for chunk in row.chunks:
-        parser.feed(chunk)
-    parser.finish(reason)
-    assert parser.reply is not None
-    return parser.reply
+        session.feed(chunk)
+    session.close(reason)
+    assert session.reply is not None
+    return session.reply
 
 
 def differs(row: Row, got: Found) -> list[str]:

@@ -40,11 +40,11 @@ def corpus_streams() -> list[Events]:
     for name in FORMATS:
         for kind in ("ok", "err"):
             for case in [case for case in CASES if (case.format, case.kind) == (name, kind)][: 1 + (kind == "err")]:
-                parser = case.parser()
+                session = case.session()
                 events: Events = []
                 for start in range(0, len(case.text), 7):
-                    events += parser.feed(case.text[start : start + 7])
-                found.append(events + parser.close())
+                    events += session.feed(case.text[start : start + 7])
+                found.append(events + session.close())
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from outspoken import Done, Event, PayloadParsed, PayloadRegistry, PayloadUnfinished, TextDelta
-from outspoken.payloads import PayloadReply
+from outspoken import Done, Event, PayloadParsed, PayloadUnfinished, TextDelta
+from outspoken.payloads import PayloadRegistry, PayloadReply
 
 
 def events_of(registry: PayloadRegistry, chunks: Iterable[str], page: str | None, **how: Any) -> list[Event]:

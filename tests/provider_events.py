@@ -8,23 +8,17 @@ from outspoken import (
     ActionParsed,
     ActionUnfinished,
     Done,
-    Failed,
-    Finished,
     PayloadParsed,
     PayloadUnfinished,
-    ProviderReply,
-    ProviderStream,
     ReasoningDelta,
     ReasoningEnd,
-    RefusalDelta,
-    Started,
     TextDelta,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
     ToolCallUnfinished,
-    UsageReported,
 )
+from outspoken.providers import Failed, Finished, ProviderReply, ProviderStream, RefusalDelta, Started, UsageReported
 
 
 def check_events(events: list[Any], reply: ProviderReply) -> None:

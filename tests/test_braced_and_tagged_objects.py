@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from outspoken import Done, RenderError, ToolCallDelta, Tools, parse, render, stream
+from outspoken import Done, RenderError, ToolCallDelta, parse, render, stream
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY, SchemaView
-from outspoken.notations.tools import schema_view_of
+from outspoken.notations.tools import Tools, schema_view_of
 from tests.loops import in_one_item
 
 MARK, PREFIX = '<|"|>', "~[~"

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
-from outspoken import CacheInfo, ResponseCache, Settings, Tools, parse
+from outspoken import Settings, parse
+from outspoken.notations.tools import Tools
+from outspoken.processing import CacheInfo, ResponseCache
 from outspoken.processing.cache import FingerprintError, fingerprint
 
 KEYS = st.sampled_from("abcdef")

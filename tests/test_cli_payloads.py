@@ -51,7 +51,7 @@ def test_a_registry_of_the_working_directory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "my_payloads.py").write_text(
-        "from outspoken import PayloadRegistry, PayloadType\n"
+        "from outspoken.payloads import PayloadRegistry, PayloadType\n"
         "class App:\n    registry = PayloadRegistry([PayloadType('ferry', 'FERRY')])\n",
         "utf-8",
     )

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import ErrorCategory, ParseStats
 from outspoken.cli.main import main
+from outspoken.processing import ErrorCategory, ParseStats
 
 CALL = '<tool_call>\n{"name": "lend", "arguments": {"days": 14}}\n</tool_call>'
 RESPONSES: list[dict[str, Any]] = [

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import outspoken
-from outspoken import Diagnostic, PayloadRegistry, PayloadType, Settings, parse
+from outspoken import Diagnostic, Settings, parse
+from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.results.pending_diagnostics import MARKUP
 from tests.loops import in_one_item
 

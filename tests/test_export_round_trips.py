@@ -11,21 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import (
-    Done,
+from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, ToolCallStart, ToolCallUnfinished
+from outspoken import stream as parsed
+from outspoken.providers import (
     LLMResponseParser,
     ProviderFormatError,
     ProviderReply,
     ProviderStream,
-    ReasoningDelta,
-    ReasoningEnd,
     ReasoningSigned,
-    Reply,
-    ToolCallStart,
-    ToolCallUnfinished,
     Usage,
 )
-from outspoken import stream as parsed
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
 from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai_chunks

@@ -12,7 +12,8 @@ from outspoken import parse
 from outspoken.fast_path import detection, reader
 from outspoken.fast_path.reader import FastPath
 from outspoken.grammar import registry
-from outspoken.parsing.session import Session
+from outspoken.parsing.options import read_options
+from outspoken.parsing.response_reader import ResponseReader
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
@@ -34,7 +35,7 @@ def _generate_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: igno
 
 def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
     """What the parser reads."""
-    return Session(format_, tools, prefix, "keep", None, None, None).read(text)
+    return ResponseReader(read_options(format_, tools), prefix).read(text)
 
 
 def new_path(format_: str) -> FastPath:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from outspoken import Candidate, FormatInfo, detect, formats, parse
+from outspoken import detect, formats, parse
+from outspoken.parsing import Candidate, FormatInfo
 from tests.cases import kin
 
 HERMES = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'

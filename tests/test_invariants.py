@@ -152,8 +152,8 @@ def test_every_beginning(case: Case) -> None:
 @sound_cases
 def test_no_call_is_finished_before_its_end(case: Case) -> None:
     """What a stream has said of calls by some place holds for the whole text."""
-    parser = case.parser()
-    events = [event for char in case.text for event in parser.feed(char)]
+    session = case.session()
+    events = [event for char in case.text for event in session.feed(char)]
     ended = [event.call for event in events if isinstance(event, ToolCallEnd)]
     assert ended == case.parse().tool_calls[: len(ended)]
 

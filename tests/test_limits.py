@@ -12,12 +12,13 @@ from outspoken import (
     Event,
     LimitError,
     OutspokenError,
+    Parser,
     Reasoning,
     Reply,
     ResponseError,
+    Session,
     Settings,
     StreamClosedError,
-    StreamParser,
     Text,
     TextDelta,
     ToolCall,
@@ -42,10 +43,10 @@ error[unclosed-call]: the call of `save` never ends
 either_format = pytest.mark.parametrize("format_", ["hermes", "auto"])
 
 
-def events_of(parser: StreamParser, chunks: list[str]) -> Iterator[Event]:
+def events_of(session: Session, chunks: list[str]) -> Iterator[Event]:
     """The events of all chunks."""
     for chunk in chunks:
-        yield from parser.feed(chunk)
+        yield from session.feed(chunk)
 
 
 # limits
@@ -67,7 +68,7 @@ def test_a_text_of_just_the_limit_is_read(format_: str) -> None:
     text = f"{CALL} Done."
     settings = Settings(max_chars=len(text))
     assert parse(text, format_, settings=settings) == parse(text, format_)
-    assert list(stream(text, format_, settings=settings))[-1] == Done(parse(text, format_))
+    assert list(stream(list(text), format_, settings=settings))[-1] == Done(parse(text, format_))
 
 
 @either_format
@@ -86,14 +87,14 @@ def test_a_text_over_the_limit_is_read_up_to_it(format_: str) -> None:
 @pytest.mark.parametrize("size", [1, 7, 50, 1000])
 def test_a_stream_over_the_limit_is_read_up_to_it(format_: str, size: int) -> None:
     text = f"First this.\n{CALL}\n" + "And more. " * 20
-    parser = StreamParser(format_, settings=Settings(max_chars=150))
+    session = Parser(format_, settings=Settings(max_chars=150)).session()
     with pytest.raises(LimitError) as caught:
-        list(events_of(parser, [text[at : at + size] for at in range(0, len(text), size)]))
+        list(events_of(session, [text[at : at + size] for at in range(0, len(text), size)]))
     assert str(caught.value) == "the response is longer than 150 characters, the limit set by `Settings.max_chars`"
     assert caught.value.limit == 150
     assert caught.value.reply == parse(text[:150], format_)
-    assert parser.reply is caught.value.reply
-    assert parser.close() == []
+    assert session.reply is caught.value.reply
+    assert session.close() == []
 
 
 @either_format
@@ -107,22 +108,22 @@ def test_a_limit_inside_a_call_cuts_it(format_: str) -> None:
 
 @pytest.mark.parametrize("limit", [3, 4])
 def test_stream_reaches_the_limit_between_two_pieces(limit: int) -> None:
-    parser = StreamParser("hermes", settings=Settings(max_chars=limit))
-    parser.feed("First"[:limit])
+    session = Parser("hermes", settings=Settings(max_chars=limit)).session()
+    session.feed("First"[:limit])
     with pytest.raises(LimitError) as caught:
-        parser.feed(" and second")
+        session.feed(" and second")
     assert caught.value.reply == parse("First"[:limit], "hermes")
-    assert parser.reply is caught.value.reply
+    assert session.reply is caught.value.reply
 
 
 def test_buffered_bytes_count_for_the_limit() -> None:
-    parser = StreamParser("hermes", settings=Settings(max_chars=3))
-    assert parser.feed(b"abc\xe2") == [TextDelta("abc")]
+    session = Parser("hermes", settings=Settings(max_chars=3)).session()
+    assert session.feed(b"abc\xe2") == [TextDelta("abc")]
     with pytest.raises(LimitError) as caught:
-        parser.close()
+        session.close()
     assert caught.value.reply == parse("abc", "hermes")
-    assert parser.reply is caught.value.reply
-    assert parser.close() == []
+    assert session.reply is caught.value.reply
+    assert session.close() == []
 
 
 def test_a_prefix_does_not_count() -> None:
@@ -130,7 +131,7 @@ def test_a_prefix_does_not_count() -> None:
     settings = Settings(max_chars=len(text))
     reply = parse(text, "text", prefix=prefix, settings=settings)
     assert (reply.reasoning, reply.text) == ("to do.", "x")
-    assert list(stream(text, "text", prefix=prefix, settings=settings))[-1] == Done(reply)
+    assert list(stream(list(text), "text", prefix=prefix, settings=settings))[-1] == Done(reply)
     with pytest.raises(LimitError):
         list(stream([f"{text}x"], "text", prefix=prefix, settings=settings))
 
@@ -145,7 +146,7 @@ def test_a_value_that_nests_too_deeply_is_not_read(format_: str) -> None:
     assert parse(nested(4), format_, settings=settings).status == "ok"
     reply = parse(nested(5), format_, settings=settings)
     assert (reply.tool_calls, reply.status) == ([], "invalid")
-    events = list(stream(nested(5), format_, settings=settings))
+    events = list(stream(list(nested(5)), format_, settings=settings))
     assert events[-1] == Done(reply)
 
 
@@ -159,13 +160,13 @@ def test_hold_limit_does_not_affect_a_named_format() -> None:
 def test_low_hold_limit_loses_nothing(hold: int) -> None:
     """The format may be mistaken then; the text is kept."""
     text = f"One. {CALL} Two."
-    parser = StreamParser(settings=Settings(max_hold=hold))
-    list(events_of(parser, list(text)))
-    parser.close()
-    assert parser.reply is not None
-    assert parser.reply.raw == text
-    assert parser.reply.text.startswith("One.")
-    assert parser.reply.text.endswith("Two.")
+    session = Parser(settings=Settings(max_hold=hold)).session()
+    list(events_of(session, list(text)))
+    session.close()
+    assert session.reply is not None
+    assert session.reply.raw == text
+    assert session.reply.text.startswith("One.")
+    assert session.reply.text.endswith("Two.")
 
 
 def test_detected_format_has_no_hold_limit() -> None:
@@ -193,24 +194,24 @@ def test_the_first_error_is_raised(format_: str) -> None:
 
 @either_format
 def test_the_first_error_of_a_stream_is_raised_when_it_ends(format_: str) -> None:
-    parser = StreamParser(format_, on_error="raise")
-    events = list(events_of(parser, list(CUT)))
+    session = Parser(format_, on_error="raise").session()
+    events = list(events_of(session, list(CUT)))
     assert TextDelta("Hm.") in events or "".join(e.text for e in events if isinstance(e, TextDelta)) == "Hm."
     with pytest.raises(ResponseError) as caught:
-        parser.close()
+        session.close()
     assert str(caught.value) == CUT_FRAME
     assert caught.value.reply == parse(CUT, format_)
-    assert parser.reply is caught.value.reply
-    assert parser.close() == []
+    assert session.reply is caught.value.reply
+    assert session.close() == []
     with pytest.raises(ResponseError):
-        list(stream(CUT, format_, on_error="raise"))
+        list(stream(list(CUT), format_, on_error="raise"))
 
 
 @either_format
 def test_warnings_and_notes_are_not_raised(format_: str) -> None:
     text = f"Hm.\n{CALL}"
     assert parse(text, format_, on_error="raise") == parse(text, format_)
-    assert list(stream(text, format_, on_error="raise"))[-1] == Done(parse(text, format_))
+    assert list(stream(list(text), format_, on_error="raise"))[-1] == Done(parse(text, format_))
 
 
 def test_a_warning_is_not_raised() -> None:
@@ -222,7 +223,7 @@ def test_a_warning_is_not_raised() -> None:
 def test_on_error_has_two_values() -> None:
     wrong: Any = "ignore"
     message = '`on_error` is \'ignore\'; expected "keep" or "raise"'
-    for read in (lambda: parse("x", on_error=wrong), lambda: StreamParser(on_error=wrong)):
+    for read in (lambda: parse("x", on_error=wrong), lambda: Parser(on_error=wrong).session()):
         with pytest.raises(ValueError) as caught:  # noqa: PT011
             read()
         assert str(caught.value) == message
@@ -232,17 +233,17 @@ def test_on_error_has_two_values() -> None:
 
 
 def test_closed_stream_rejects_input() -> None:
-    parser = StreamParser("hermes")
-    assert parser.feed("Hi.") == [TextDelta("Hi.")]
-    assert parser.reply is None
-    (done,) = parser.close()
+    session = Parser("hermes").session()
+    assert session.feed("Hi.") == [TextDelta("Hi.")]
+    assert session.reply is None
+    (done,) = session.close()
     assert done == Done(parse("Hi.", "hermes"))
-    assert parser.close() == []
+    assert session.close() == []
     for chunk in ("more", "", b"more"):
         with pytest.raises(StreamClosedError) as caught:
-            parser.feed(chunk)
-        assert str(caught.value) == "the stream was closed; make a new StreamParser for the next response"
-    assert parser.reply == parse("Hi.", "hermes")
+            session.feed(chunk)
+        assert str(caught.value) == "the response has ended; start a new session for the next one"
+    assert session.reply == parse("Hi.", "hermes")
 
 
 def test_an_unknown_format_names_the_nearest() -> None:
@@ -253,7 +254,7 @@ def test_an_unknown_format_names_the_nearest() -> None:
     assert str(caught.value) == f"there is no format `Hermse`; did you mean `hermes`? {listed}"
     assert (caught.value.name, caught.value.nearest) == ("Hermse", ["hermes"])
     with pytest.raises(UnknownFormatError) as caught:
-        StreamParser("qwen-3.coder-x")
+        Parser("qwen-3.coder-x").session()
     nearest = " or ".join(f"`{name}`" for name in caught.value.nearest)
     assert caught.value.nearest[0] == "qwen3_coder"
     assert str(caught.value) == f"there is no format `qwen-3.coder-x`; did you mean {nearest}? {listed}"
@@ -265,7 +266,7 @@ def test_an_unknown_format_names_the_nearest() -> None:
 @pytest.mark.parametrize("name", ["qwen3_coder", "qwen3-coder", "Qwen3.Coder", "qwen3_xml", "QWEN3-XML"])
 def test_a_format_has_many_spellings(name: str) -> None:
     assert parse("x", name).format == "qwen3_coder"
-    assert StreamParser(name).close() == [Done(parse("", "qwen3_coder"))]
+    assert Parser(name).session().close() == [Done(parse("", "qwen3_coder"))]
 
 
 def test_exceptions_derive_from_builtin_ones() -> None:
@@ -284,12 +285,12 @@ def test_exceptions_derive_from_builtin_ones() -> None:
 
 def of_bytes(raw: bytes, cuts: list[int], format_: str) -> Reply:
     """The reply for bytes that are cut at these places."""
-    parser = StreamParser(format_)
+    session = Parser(format_).session()
     for start, end in zip([0, *cuts], [*cuts, len(raw)], strict=True):
-        parser.feed(raw[start:end])
-    parser.close()
-    assert parser.reply is not None
-    return parser.reply
+        session.feed(raw[start:end])
+    session.close()
+    assert session.reply is not None
+    return session.reply
 
 
 BYTES = {
@@ -318,14 +319,14 @@ def test_bytes_are_read_as_their_text(name: str, format_: str) -> None:
 
 
 def test_split_character_is_sent_when_complete() -> None:
-    parser = StreamParser("text")
+    session = Parser("text").session()
     first, second, third = "é".encode(), "€".encode(), "😀".encode()
-    assert parser.feed(first[:1]) == []
-    assert parser.feed(first[1:] + second[:2]) == [TextDelta("é")]
-    assert parser.feed(second[2:] + third[:3]) == [TextDelta("€")]
-    assert parser.feed(b"") == []
-    assert parser.feed(third[3:] + b"\xe2") == [TextDelta("😀")]
-    *events_of, done = parser.close()
+    assert session.feed(first[:1]) == []
+    assert session.feed(first[1:] + second[:2]) == [TextDelta("é")]
+    assert session.feed(second[2:] + third[:3]) == [TextDelta("€")]
+    assert session.feed(b"") == []
+    assert session.feed(third[3:] + b"\xe2") == [TextDelta("😀")]
+    *events_of, done = session.close()
     assert events_of == [TextDelta("\ufffd")]
     assert isinstance(done, Done)
     assert done.reply.text == "é€😀\ufffd"
@@ -341,7 +342,7 @@ def test_lone_surrogates_are_replaced(format_: str) -> None:
     assert reply == parse(text.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd"), format_)
     assert reply.text.startswith("a\ufffdb")
     assert reply.tool_calls[0].arguments == {"path": "x\ufffd"}
-    assert list(stream(text, format_))[-1] == Done(reply)
+    assert list(stream(list(text), format_))[-1] == Done(reply)
     reply.model_dump_json().encode()
 
 
@@ -351,7 +352,7 @@ def test_escaped_lone_surrogates_are_replaced(format_: str) -> None:
     reply = parse(text, format_)
     assert reply.tool_calls[0].arguments == {"path": "x\ufffdy😀"}
     assert reply.tool_calls[0].arguments_text == r'{"path": "x\ud800y\ud83d\ude00"}'
-    assert list(stream(text, format_))[-1] == Done(reply)
+    assert list(stream(list(text), format_))[-1] == Done(reply)
     reply.model_dump_json().encode()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Reasoning, StreamParser, Text, parse, render
+from outspoken import Reasoning, Text, parse, render
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from tools.check import check
@@ -74,11 +74,11 @@ def lines(checkout: Checkout, name: str) -> int:
 
 
 def streamed(case: Case) -> Any:
-    parser: StreamParser = case.parser()
+    session = case.session()
     for character in case.text:
-        parser.feed(character)
-    parser.close()
-    return parser.reply
+        session.feed(character)
+    session.close()
+    return session.reply
 
 
 def sound(checkout: Checkout, name: str) -> list[Case]:

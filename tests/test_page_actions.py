@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from outspoken import PageContext, PageElement, Reply, UnknownFormatError, parse, parse_action, parse_actions, render
-from outspoken.actions import MODELS
+from outspoken import Reply, UnknownFormatError, parse, render
+from outspoken.actions import MODELS, PageContext, PageElement
 from outspoken.actions.codec import effect_of
+from outspoken.processing import parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
 

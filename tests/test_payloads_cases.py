@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import PayloadRegistry, PayloadType, Settings
-from outspoken.payloads import Options
+from outspoken import Settings
+from outspoken.payloads import Options, PayloadRegistry, PayloadType
 from tests.loops import in_one_item
 from tests.payload_streams import read
 

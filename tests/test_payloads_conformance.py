@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from outspoken import PayloadRegistry
 from outspoken.contrib.table_chat import TYPES
-from outspoken.payloads import Options
+from outspoken.payloads import Options, PayloadRegistry
 from tests.payload_streams import read
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "conformance" / "gui" / "marker_cases.jsonl"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outspoken import PayloadRegistry, PayloadType
+from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.payload_streams import read
 from tools.check.findings import CheckedFile

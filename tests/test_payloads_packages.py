@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from outspoken import PayloadRegistry
 from outspoken.contrib.table_chat import SUGGESTED_VALUES
+from outspoken.payloads import PayloadRegistry
 
 MODULE = """
-from outspoken import PayloadType
+from outspoken.payloads import PayloadType
 
 FERRY = PayloadType("ferry", "FERRY:", dict[str, int])
 

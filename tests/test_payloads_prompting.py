@@ -9,9 +9,8 @@ import pytest
 from pydantic import BaseModel, Field
 from syrupy.assertion import SnapshotAssertion
 
-from outspoken import PayloadRegistry, PayloadType
 from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
-from outspoken.payloads import Options
+from outspoken.payloads import Options, PayloadRegistry, PayloadType
 from outspoken.payloads.prompting import write_payload
 from outspoken.payloads.types import Validation
 

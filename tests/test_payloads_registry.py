@@ -11,19 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from outspoken import (
-    Done,
-    Event,
-    LimitError,
-    PayloadParsed,
-    PayloadRegistry,
-    PayloadType,
-    ResponseError,
-    Settings,
-    StreamClosedError,
-)
+from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, Settings, StreamClosedError
 from outspoken.contrib.table_chat import TYPES, tables_registry
-from outspoken.payloads import Options, TypedPayload, grammar, registry
+from outspoken.payloads import Options, PayloadRegistry, PayloadType, TypedPayload, grammar, registry
 
 
 class Ferry(BaseModel):

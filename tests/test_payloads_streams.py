@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import PayloadParsed, PayloadPreview, PayloadRegistry, PayloadType, Settings, TextDelta
+from outspoken import PayloadParsed, Settings, TextDelta
 from outspoken.cli.explain import event_line
 from outspoken.json.scanner import BracketCounter
-from outspoken.payloads import Options
+from outspoken.payloads import Options, PayloadPreview, PayloadRegistry, PayloadType
 from outspoken.results.message_text import MessageBuilder
 from tests.payload_streams import check_chunks, events_of
 

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from outspoken import PayloadRegistry, PayloadType
 from outspoken.contrib.table_chat import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
-from outspoken.payloads import Options, Page, TypedPayload
+from outspoken.payloads import Options, Page, PayloadRegistry, PayloadType, TypedPayload
 
 TABLES = tables_registry()
 #: A new table as it should be.

@@ -154,9 +154,10 @@ def test_values_that_are_points(value: Any, numbers: tuple[float, ...] | None) -
 
 def test_caller_chooses_the_coordinate_space() -> None:
     text = "Action: click(start_box='(500,250,700,350)')"
+    settings = Settings(coordinates="rel1000")
     (own,) = parse(text, "ui_tars").actions
-    (requested,) = parse(text, "ui_tars", coordinates="rel1000").actions
-    (placed,) = parse(text, "ui_tars", coordinates="rel1000", screen=Screen(1920, 1080)).actions
+    (requested,) = parse(text, "ui_tars", settings=settings).actions
+    (placed,) = parse(text, "ui_tars", screen=Screen(1920, 1080), settings=settings).actions
     assert [a.point and a.point.space for a in (own, requested, placed) if a.type == "click"] == [
         "px_smart28",
         "rel1000",

@@ -11,23 +11,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import (
-    Diagnostic,
+from outspoken import Diagnostic, LimitError, Reply, Settings, UnknownFormatError, load_format, parse
+from outspoken.actions import NoOp
+from outspoken.processing import (
     ErrorCategory,
-    LimitError,
     ParseStats,
     Processed,
     ProcessorSettings,
-    Reply,
     ResponseCache,
     ResponseProcessor,
     RetryRequest,
-    Settings,
-    UnknownFormatError,
-    load_format,
-    parse,
 )
-from outspoken.actions import NoOp
 from tests.cases import CASES
 from tests.loops import in_one_item
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import ProviderFormatError, ReasoningDelta, TextDelta, parse_response
-from outspoken import ProviderStream as Stream
+from outspoken import ReasoningDelta, TextDelta
+from outspoken.providers import ProviderFormatError, parse_response
+from outspoken.providers import ProviderStream as Stream
 from tests.provider_events import calls_of, dumped, feed
 
 

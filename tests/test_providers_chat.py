@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import ProviderFormatError, ProviderReply, parse_response
+from outspoken.providers import ProviderFormatError, ProviderReply, parse_response
 from tests.provider_events import calls_of, dumped, feed
 
 
@@ -347,7 +347,7 @@ def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message:
 
 
 def test_invalid_chunk_is_reported_and_skipped() -> None:
-    from outspoken import ProviderStream
+    from outspoken.providers import ProviderStream
 
     stream = ProviderStream("openai")
     stream.feed(chunk({"content": "Mo"}))

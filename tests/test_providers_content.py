@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from outspoken import ProviderReply, ReasoningDelta, TextDelta, parse, parse_response
-from outspoken import ProviderStream as Stream
+from outspoken import ReasoningDelta, TextDelta, parse
+from outspoken.providers import ProviderReply, parse_response
+from outspoken.providers import ProviderStream as Stream
 from tests.provider_events import dumped, feed
 
 HERMES = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import LLMResponseParser, ParsedDelta
+from outspoken.providers import LLMResponseParser, ParsedDelta
 from tests.loops import in_one_item
 
 

@@ -15,8 +15,9 @@ from zlib import crc32
 
 import pytest
 
-from outspoken import LimitError, ProviderFormatError, Settings, StreamClosedError, UnknownProviderError, parse_response
-from outspoken import ProviderStream as Stream
+from outspoken import LimitError, Settings, StreamClosedError
+from outspoken.providers import ProviderFormatError, UnknownProviderError, parse_response
+from outspoken.providers import ProviderStream as Stream
 from tests.provider_events import dumped, feed
 
 
@@ -249,9 +250,10 @@ def test_chunks_are_not_modified() -> None:
 
 def test_imports_are_lazy_and_never_load_an_sdk() -> None:
     code = """
-import sys, outspoken
-assert not [name for name in sys.modules if name.startswith("outspoken.providers")]
-outspoken.parse_response({"choices": [{"message": {"content": "Moss"}}]})
+import sys
+import outspoken.providers
+assert not [name for name in sys.modules if name.startswith("outspoken.providers.")]
+outspoken.providers.parse_response({"choices": [{"message": {"content": "Moss"}}]})
 sdks = {"openai", "anthropic", "google.genai", "mistralai", "groq", "cohere", "boto3", "httpx", "ollama"}
 print(sorted(sdks & set(sys.modules)))
 """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import ProviderFormatError, parse_response
+from outspoken.providers import ProviderFormatError, parse_response
 from tests.provider_events import calls_of, dumped, feed
 
 # OpenAI's Responses

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import ProviderFormatError, ProviderReply, parse_response
+from outspoken.providers import ProviderFormatError, ProviderReply, parse_response
 from tests.provider_events import dumped, feed
 from tests.provider_sdks import SDKS, Row, Seen, read_by_sdk
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import Event, ProviderStream, Reasoning, Reply, StreamParser, Text, TextDelta, ToolCall, parse
+from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
+from outspoken.providers import ProviderStream
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -22,11 +23,11 @@ ANSWER = '{"action": "Final Answer", "action_input": '
 
 def read_stream(format: str, pieces: list[str], reason: str | None = None) -> tuple[str, Reply]:
     """The text of all deltas of a stream, and its reply."""
-    stream = StreamParser(format)
-    events: list[Event] = [event for piece in pieces for event in stream.feed(piece)]
-    events += stream.finish(reason)
-    assert stream.reply is not None
-    return "".join([event.text for event in events if isinstance(event, TextDelta)]), stream.reply
+    session = Parser(format).session()
+    events: list[Event] = [event for piece in pieces for event in session.feed(piece)]
+    events += session.close(reason)
+    assert session.reply is not None
+    return "".join([event.text for event in events if isinstance(event, TextDelta)]), session.reply
 
 
 def splits(text: str) -> Iterator[list[str]]:
@@ -59,23 +60,23 @@ def codes(reply: Reply) -> list[str]:
 )
 def test_answer_streams_from_its_first_character(lead: str) -> None:
     """Its string, its object, its fence and its list are open."""
-    stream = StreamParser("react_json")
-    stream.feed(lead + ANSWER)
-    shown = ["".join([e.text for e in stream.feed(char) if isinstance(e, TextDelta)]) for char in '"Oban']
+    session = Parser("react_json").session()
+    session.feed(lead + ANSWER)
+    shown = ["".join([e.text for e in session.feed(char) if isinstance(e, TextDelta)]) for char in '"Oban']
     assert shown == ["", "O", "b", "a", "n"]
 
 
 def test_answer_in_lines_streams_from_its_first_character() -> None:
     for lead in ("Thought: so.\nAction: Final Answer\nAction Input: ", "Thought: so.\nFinal Answer: "):
-        stream = StreamParser("react")
-        stream.feed(lead)
-        assert [e for e in stream.feed("Ob") if isinstance(e, TextDelta)] == [TextDelta("Ob")]
+        session = Parser("react").session()
+        session.feed(lead)
+        assert [e for e in session.feed("Ob") if isinstance(e, TextDelta)] == [TextDelta("Ob")]
 
 
 def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
-    stream = StreamParser("react_json")
-    assert stream.feed('{"action_input": "The ferry \\u00e9", "action": "final ') == []
-    assert stream.feed('answer"') == [TextDelta("The ferry é")]
+    session = Parser("react_json").session()
+    assert session.feed('{"action_input": "The ferry \\u00e9", "action": "final ') == []
+    assert session.feed('answer"') == [TextDelta("The ferry é")]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +120,8 @@ def test_line_breaks_in_an_answer_do_not_stop_it() -> None:
     text = f'Action: {ANSWER}"one\n\n- two\n\\"three\\" 4"}}'
     reply = at_every_split(text)
     assert (reply.text, reply.status, codes(reply)) == ('one\n\n- two\n"three" 4', "repaired", ["raw-control"])
-    stream = StreamParser("react_json")
-    events = stream.feed(text[: text.index("three")])
+    session = Parser("react_json").session()
+    events = session.feed(text[: text.index("three")])
     assert "".join([e.text for e in events if isinstance(e, TextDelta)]) == 'one\n\n- two\n"'
 
 
@@ -272,14 +273,14 @@ def test_observations_become_reasoning() -> None:
 
 
 def test_answers_stream_from_provider_chunks() -> None:
-    stream = ProviderStream("openai", format="react_json")
+    provider_stream = ProviderStream("openai", format="react_json")
     chunks = [
         {"choices": [{"delta": {"content": piece}}]} for piece in (f"Action: {ANSWER}", '"Home, \\ud83e', '\\udde5."}')
     ]
-    shown = ["".join([e.text for e in stream.feed(chunk) if isinstance(e, TextDelta)]) for chunk in chunks]
+    shown = ["".join([e.text for e in provider_stream.feed(chunk) if isinstance(e, TextDelta)]) for chunk in chunks]
     assert shown == ["", "Home, ", "🧥."]
-    stream.close()
-    reply = stream.reply
+    provider_stream.close()
+    reply = provider_stream.reply
     assert reply is not None
     assert (reply.text, reply.tool_calls, reply.final_answer_streamed) == ("Home, 🧥.", [], True)
 
@@ -391,8 +392,8 @@ def test_empty_input_before_another_action_is_sound() -> None:
     ]
     assert whole.status == "ok"
     for at in range(1, len(text)):
-        parser = StreamParser("react")
-        parser.feed(text[:at])
-        parser.feed(text[at:])
-        parser.close()
-        assert parser.reply == whole, at
+        session = Parser("react").session()
+        session.feed(text[:at])
+        session.feed(text[at:])
+        session.close()
+        assert session.reply == whole, at

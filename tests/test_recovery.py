@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import (
+    Parser,
     Repair,
     Reply,
     ResponseError,
-    StreamParser,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -202,10 +202,10 @@ def test_missing_closer_is_tolerated_after_a_natural_stop(reason: str) -> None:
     text = '<tool_call>\n{"name": "brew", "arguments": {"kind": "green", "minutes": 3}}'
     reply = parse(text, "hermes", finish_reason=reason)
     assert (found(reply), codes(reply)) == (BREW, ["missing-marker"])
-    parser = StreamParser("hermes")
-    parser.feed(text)
-    parser.finish(reason)
-    assert parser.reply == reply
+    session = Parser("hermes").session()
+    session.feed(text)
+    session.close(reason)
+    assert session.reply == reply
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter", None])
@@ -259,9 +259,9 @@ def test_later_events_never_contradict_events_of_damaged_calls(name: str) -> Non
     )
     format_ = "qwen3_coder" if name in DAMAGED else "hermes"
     for size in (1, 3, 1000):
-        parser = StreamParser(format_)
-        events = [e for at in range(0, len(text), size) for e in parser.feed(text[at : at + size])] + parser.close()
-        assert parser.reply == parse(text, format_)
+        session = Parser(format_).session()
+        events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
+        assert session.reply == parse(text, format_)
         started = {e.index: e.name for e in events if isinstance(e, ToolCallStart)}
         for end in [e for e in events if isinstance(e, ToolCallEnd)]:
             assert started.pop(end.index) == end.call.name
@@ -356,8 +356,8 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
             assert call.status == ("repaired" if call.repairs else "ok")
         assert all(r in reply.repairs for c in reply.tool_calls for r in c.repairs)
         replayed(text, reply.repairs)
-        parser = StreamParser(format_)
+        session = Parser(format_).session()
         for char in text:
-            parser.feed(char)
-        parser.close()
-        assert parser.reply == reply
+            session.feed(char)
+        session.close()
+        assert session.reply == reply

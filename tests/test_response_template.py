@@ -12,7 +12,6 @@ import pytest
 from outspoken import (
     Done,
     GrammarError,
-    MessageError,
     Payload,
     PayloadParsed,
     RenderError,
@@ -21,7 +20,6 @@ from outspoken import (
     formats,
     load_format,
     parse,
-    parse_message,
     render,
     stream,
 )
@@ -29,6 +27,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.header import read_header
 from outspoken.grammar.response_template import grammar_of
 from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
+from outspoken.rendering import MessageError, parse_message
 from tests.loops import in_one_item
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
@@ -201,7 +200,7 @@ def test_fields_of_other_names_are_payloads() -> None:
     assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
     assert (reply.text, reply.status) == ("Nowthen.", "ok")
     assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
-    for events in (list(stream(text, name)), list(stream([text], name))):
+    for events in (list(stream(list(text), name)), list(stream([text], name))):
         assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
         assert events[-1] == Done(reply)
     assert render(reply.payloads[:2], name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
@@ -529,7 +528,7 @@ def _is_as_expected(row: dict[str, Any], name: str) -> bool:
     try:
         load_format(row["template"], name)
         everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
-        options = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
+        options: dict[str, Any] = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
         message = parse_message(row["input"], name, **options)
     except (GrammarError, MessageError):
         return bool(expected.get("error"))

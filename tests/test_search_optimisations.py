@@ -12,7 +12,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import StreamParser, parse
+from outspoken import Parser, parse
 from outspoken.detection.opener_index import OpenerIndex, opener_index
 from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
@@ -267,10 +267,10 @@ def test_prompt_prefix_is_cached_correctly(format_: str) -> None:
         assert parse(case.text, format_) == replies[0]
         registry.automaton(format_, lenient=True).prompt_state = None
         for _ in range(2):
-            parser = StreamParser(format_)
-            parser.feed(case.text)
-            parser.close()
-            assert parser.reply == replies[0]
+            session = Parser(format_).session()
+            session.feed(case.text)
+            session.close()
+            assert session.reply == replies[0]
 
 
 @in_one_item("format_", PEERS)

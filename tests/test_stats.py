@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Diagnostic, ErrorCategory, ParseStats
+from outspoken import Diagnostic
+from outspoken.processing import ErrorCategory, ParseStats
 from outspoken.processing.categories import categories_of, category_of
 from outspoken.processing.stats import shares
 from outspoken.results.edits import CODES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, StreamParser, parse, render
+from outspoken import ActionParsed, ActionText, ActionUnfinished, Event, Parser, Settings, parse, render
 from outspoken.actions import (
     Click,
     Drag,
@@ -27,8 +27,8 @@ TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
 
 def fed(chunks: list[str], format: str = "ui_tars") -> list[list[Event]]:
     """The events of each chunk, and of the end."""
-    parser = StreamParser(format)
-    return [*[parser.feed(chunk) for chunk in chunks], parser.close()]
+    session = Parser(format).session()
+    return [*[session.feed(chunk) for chunk in chunks], session.close()]
 
 
 def test_typed_text_streams() -> None:
@@ -79,9 +79,9 @@ CALLS = [
 def test_streamed_text_is_the_typed_text(text: str) -> None:
     whole = parse(text, "ui_tars")
     for size in (1, 2, 3, 7):
-        parser = StreamParser("ui_tars")
-        events = [e for at in range(0, len(text), size) for e in parser.feed(text[at : at + size])] + parser.close()
-        assert parser.reply == whole
+        session = Parser("ui_tars").session()
+        events = [e for at in range(0, len(text), size) for e in session.feed(text[at : at + size])] + session.close()
+        assert session.reply == whole
         sent: dict[int, str] = {}
         for event in events:
             if isinstance(event, ActionText):
@@ -117,8 +117,9 @@ ACTIONS: Any = st.one_of(
 @pytest.mark.parametrize("format", TARS)
 @given(actions=st.lists(ACTIONS, min_size=1, max_size=3))
 def test_actions_are_written_in_the_words_of_a_format(format: str, actions: list[Any]) -> None:
-    text = render(actions, format, coordinates="rel1000")
-    reply = parse(text, format, coordinates="rel1000")
+    settings = Settings(coordinates="rel1000")
+    text = render(actions, format, settings=settings)
+    reply = parse(text, format, settings=settings)
     left_out = {"name", "raw", "span", "order", "point", "start", "end", "submit"}
     assert [a.model_dump(exclude=left_out) for a in reply.actions] == [a.model_dump(exclude=left_out) for a in actions]
     for one, other in zip(reply.actions, actions, strict=True):

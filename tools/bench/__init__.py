@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from outspoken import StreamParser, parse
+from outspoken import Parser, parse
 from outspoken.grammar.registry import automaton, names
 
 from .peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
@@ -76,17 +76,20 @@ def show_means(ratios: list[float], digits: int) -> None:
 
 def reader(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
     """A function that reads whole responses."""
-    return lambda: [parse(text, format_, tools=GIVEN) for text in texts]
+    read = Parser(format_, tools=GIVEN).parse
+    return lambda: [read(text) for text in texts]
 
 
 def streamer(pieces: list[str], format_: str = "auto") -> Callable[[], Any]:
     """A function that reads pieces to the end."""
 
+    parser = Parser(format_, tools=GIVEN)
+
     def run() -> None:
-        parser = StreamParser(format_, tools=GIVEN)
+        session = parser.session()
         for piece in pieces:
-            parser.feed(piece)
-        parser.close()
+            session.feed(piece)
+        session.close()
 
     return run
 

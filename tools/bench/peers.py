@@ -13,8 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from outspoken import Text, Tools, parse, render
+from outspoken import Text, parse, render
 from outspoken.grammar.registry import header
+from outspoken.notations.tools import Tools
 from outspoken.results.errors import RenderError
 from tools.shared.checkout import TOP
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from outspoken import Reply, Segment
 from outspoken.engine.policy import ParserPolicy
-from outspoken.parsing.session import Session
+from outspoken.parsing.options import read_options
+from outspoken.parsing.response_reader import ResponseReader
 from outspoken.recovery.path import RecoveryPath
 from tools.shared.text import common_length
 
@@ -87,8 +88,8 @@ def read_by(policy: ParserPolicy, one: Read) -> Reply:
     """A case, as a parser with a policy reads it."""
     options = one.case.options
     prefix = options.get("prefix", "")
-    session = Session(one.case.format, options.get("tools"), prefix, "keep", None, None, None, policy)
-    return session.read(one.case.text)
+    reader = ResponseReader(read_options(one.case.format, options.get("tools")), prefix, policy=policy)
+    return reader.read(one.case.text)
 
 
 def other_result(one: Read) -> tuple[Segment, Segment] | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from outspoken import FormatInfo, formats, parse
+from outspoken import formats, parse
 from outspoken.cli.explain import summary
 from outspoken.detection.opener_index import opener_index
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import PLAIN
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
+from outspoken.parsing import FormatInfo
 from tools.diagram.syntax import Marker, Syntax, read_syntax
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import KINDS, cases

@@ -11,7 +11,6 @@ from outspoken import (
     Done,
     Event,
     PayloadParsed,
-    PayloadPreview,
     PayloadUnfinished,
     Reasoning,
     ReasoningDelta,
@@ -23,6 +22,7 @@ from outspoken import (
     ToolCallStart,
     ToolCallUnfinished,
 )
+from outspoken.payloads import PayloadPreview
 
 from .violation import ViolationError, require
 

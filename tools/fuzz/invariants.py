@@ -16,7 +16,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from outspoken import Event, JsonValue, RenderError, Reply, StreamParser, Text, parse, render
+from outspoken import Event, JsonValue, Parser, RenderError, Reply, Text, parse, render
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
@@ -46,12 +46,14 @@ class ParseArguments:
 
     def stream(self, chunks: Iterable[str | bytes]) -> tuple[list[Event], Reply]:
         """Read a text in pieces: the events, and the reply."""
-        parser = StreamParser(self.format, **self.options)
-        events = [event for chunk in chunks for event in parser.feed(chunk)]
-        events += parser.finish(self.reason)
-        require(parser.reply is not None, "events", "a stream that was closed has no reply")
-        assert parser.reply is not None
-        return events, parser.reply
+        options = dict(self.options)
+        prefix = options.pop("prefix", None)
+        session = Parser(self.format, **options).session(prefix=prefix)
+        events = [event for chunk in chunks for event in session.feed(chunk)]
+        events += session.close(self.reason)
+        require(session.reply is not None, "events", "a session that was closed has no reply")
+        assert session.reply is not None
+        return events, session.reply
 
 
 # the reply

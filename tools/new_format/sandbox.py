@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outspoken import Reply, StreamParser
+from outspoken import Reply
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.tables import sources
@@ -94,8 +94,8 @@ def has_calls(reply: Reply) -> bool:
 
 def differs_in_stream(case: Case) -> bool:
     """Whether a case is read differently where it arrives one character at a time."""
-    parser: StreamParser = case.parser()
+    session = case.session()
     for character in case.text:
-        parser.feed(character)
-    parser.close()
-    return parser.reply != case.parse()
+        session.feed(character)
+    session.close()
+    return session.reply != case.parse()

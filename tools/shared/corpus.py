@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from outspoken import Reply, StreamParser, parse
+from outspoken import Parser, Reply, Session, parse
 
 from .checkout import Checkout
 
@@ -39,9 +39,11 @@ class Case:
         """Read the text, or another one in its place."""
         return parse(self.text if text is None else text, format or self.format, **self.options)
 
-    def parser(self, format: str | None = None) -> StreamParser:
-        """A stream parser for the text."""
-        return StreamParser(format or self.format, **self.options)
+    def session(self, format: str | None = None) -> Session:
+        """A session that reads the text in chunks."""
+        options = dict(self.options)
+        prefix = options.pop("prefix", None)
+        return Parser(format or self.format, **options).session(prefix=prefix)
 
 
 def load(path: Path) -> Case:

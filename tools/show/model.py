@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from outspoken import Reply, parse
 from outspoken.cli.explain import event_line, segment_title, segment_value
 from outspoken.grammar.automaton import Config
+from outspoken.parsing.options import read_options
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.snippet import visible
@@ -187,7 +188,7 @@ class _Recorder:
 
     def __init__(self, requested: str, tools: Any, prefix: str) -> None:
         self._new: list[Event] = []
-        self.session = TracedSession(requested, tools, prefix, "keep", None, None, self._new)
+        self.session = TracedSession(read_options(requested, tools), prefix, self._new)
         self._sent: dict[int, int] = {}
         self.events: list[Event] = []
         self.snapshots: list[_Snapshot] = []

@@ -7,10 +7,10 @@ from typing import Any
 from outspoken.detection.candidates import Candidate
 from outspoken.detection.detector import Detector
 from outspoken.detection.plain_text import OpenerMatch
-from outspoken.engine.parser import Parser
+from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar.automaton import Config
-from outspoken.parsing.session import Session
+from outspoken.parsing.response_reader import ResponseReader
 
 from .trace import Span, Step, Trace, TracedParser, TriedFormat
 
@@ -76,12 +76,12 @@ class TracedDetector(Detector):
         super()._choose(best)
 
 
-def _trace_of(parser: Parser) -> Trace:
+def _trace_of(parser: AutomatonParser) -> Trace:
     assert isinstance(parser, TracedParser)
     return parser.trace
 
 
-class TracedSession(Session):
+class TracedSession(ResponseReader):
     """Reads one response, and records the steps."""
 
     parser_type = TracedParser

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from outspoken.detection.candidates import SegmentPolicy
 from outspoken.engine.damaged_segment import DamagedSegment
-from outspoken.engine.parser import Parser
+from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.recovery_driver import RecoveryDriver
 from outspoken.engine.single_steps import SingleSteps
 from outspoken.engine.state import ParserState
@@ -310,7 +310,7 @@ class TracedRecovery(RecoveryDriver):
         return going
 
 
-class TracedParser(Parser):
+class TracedParser(AutomatonParser):
     """Reads one text in single steps, and records them."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.budget import RecoveryBudget
-from outspoken.engine.parser import Parser
+from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.state import follow
 from outspoken.engine.text_buffer import TextBuffer
@@ -118,7 +118,7 @@ class Candidate:
     `may_end` says that the text may end where the candidate has come to.
     """
 
-    parser_type: type[Parser] = Parser
+    parser_type: type[AutomatonParser] = AutomatonParser
 
     def __init__(self, name: str, parent: Builder, before: str, start: int, budget: RecoveryBudget) -> None:
         self.name = name

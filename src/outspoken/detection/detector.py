@@ -8,7 +8,7 @@ that reads the most wins. The next segment is open to all formats again, so a re
 from __future__ import annotations
 
 from outspoken.engine.budget import TRY
-from outspoken.engine.parser import Parser
+from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
@@ -26,7 +26,7 @@ class Detector:
     A parser reads plain text up to an opening marker, and candidates the segment behind it.
     """
 
-    parser_type: type[Parser] = Parser
+    parser_type: type[AutomatonParser] = AutomatonParser
     candidate_type: type[Candidate] = Candidate
 
     def __init__(self, automaton: Automaton, builder: Builder, text: TextBuffer) -> None:

@@ -16,13 +16,13 @@ from .state import carry_out
 from .text_buffer import BLANK, BLANKS
 
 if TYPE_CHECKING:
-    from .parser import Parser
+    from .parser import AutomatonParser
 
 #: Free text that is longer than this is searched by the engine that is faster on long text.
 LONG = 2048
 
 
-def read_batches(parser: Parser) -> None:
+def read_batches(parser: AutomatonParser) -> None:
     """Read complete text in the longest steps that regular expressions can make, until one cannot continue.
 
     The parser reads on in single steps. If its policy `stops_at_text`, the next plain text is not read.
@@ -53,7 +53,7 @@ def read_batches(parser: Parser) -> None:
     state.config, text.pos = config, pos
 
 
-def _free_text(parser: Parser, config: Config, free: Transition, pos: int) -> tuple[Any, Any]:
+def _free_text(parser: AutomatonParser, config: Config, free: Transition, pos: int) -> tuple[Any, Any]:
     """The step and its match behind complete free text, which is passed on, or in place of free text.
 
     Both are None if there is none.
@@ -82,7 +82,7 @@ def _free_text(parser: Parser, config: Config, free: Transition, pos: int) -> tu
     return step, match
 
 
-def _pass_on(parser: Parser, free: Transition, role: str, start: int, end: int) -> None:
+def _pass_on(parser: AutomatonParser, free: Transition, role: str, start: int, end: int) -> None:
     """Pass on free text that is complete and ends at a marker, without the white space of markers."""
     builder, state, base = parser.builder, parser.state, parser.text.base
     if role == "TEXT":
@@ -102,7 +102,7 @@ def _pass_on(parser: Parser, free: Transition, role: str, start: int, end: int) 
         carry_out(builder, free, Place(end, end), base)
 
 
-def _embedded_value(parser: Parser, config: Config, pos: int) -> int:
+def _embedded_value(parser: AutomatonParser, config: Config, pos: int) -> int:
     """Read an embedded value that is complete. Returns its end, or -1 if there is none."""
     buffer, builder = parser.text.text, parser.builder
     char = buffer[pos]
@@ -123,7 +123,7 @@ def _embedded_value(parser: Parser, config: Config, pos: int) -> int:
     return end
 
 
-def _in_other_notation(parser: Parser, config: Config, pos: int, char: str) -> tuple[Transition | None, Any]:
+def _in_other_notation(parser: AutomatonParser, config: Config, pos: int, char: str) -> tuple[Transition | None, Any]:
     """The embedded value that begins with a character in another notation than JSON, and what it holds."""
     depth = parser.builder.context.settings.max_depth
     for transition in config.embedded:

@@ -32,7 +32,7 @@ class Checkpoint(NamedTuple):
     holds_blank: bool
 
 
-class Parser:
+class AutomatonParser:
     """Reads one text, whole or in chunks.
 
     Its parts share the text, the state and the builder. What only some texts need is made when it is first used.

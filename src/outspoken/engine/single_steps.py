@@ -17,7 +17,7 @@ from .state import carry_out, follow
 from .text_buffer import BLANK, BLANKS
 
 if TYPE_CHECKING:
-    from .parser import Parser
+    from .parser import AutomatonParser
     from .recovery_driver import RecoveryDriver
 
 
@@ -28,7 +28,7 @@ class SingleSteps:
     may still become another marker is held back.
     """
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: AutomatonParser) -> None:
         self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
         self.max_depth = parser.builder.context.settings.max_depth

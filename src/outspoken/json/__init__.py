@@ -8,3 +8,21 @@
 
 Nothing here knows formats, so any room above may use it. May import `results`, `patterns` and `grammar`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .read import JsonLimitError as JsonLimitError
+    from .read import JsonReading as JsonReading
+    from .read import read_json as read_json
+
+export_lazily(
+    __name__,
+    {
+        "read": "JsonLimitError JsonReading read_json",
+    },
+)

@@ -1,5 +1,24 @@
-"""One response, read: `parse`, `stream`, `astream`, `StreamParser`, `detect`, `formats`.
+"""One response, read: `Parser` and `Session`, `parse`, `stream`, `astream`, `detect`, `formats`.
 
 The rooms that read responses (`rendering`, `payloads`, `providers`, `processing`) import from here. May import the
 rooms from `results` to `fast_path`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .inspection import Candidate as Candidate
+    from .inspection import FormatInfo as FormatInfo
+    from .options import ParserOptions as ParserOptions
+
+export_lazily(
+    __name__,
+    {
+        "inspection": "Candidate FormatInfo",
+        "options": "ParserOptions",
+    },
+)

@@ -6,7 +6,7 @@ import re
 from copy import copy
 from typing import NamedTuple
 
-from outspoken.engine.parser import Checkpoint, Parser
+from outspoken.engine.parser import AutomatonParser, Checkpoint
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
@@ -27,7 +27,7 @@ class PromptState(NamedTuple):
     position: tuple[int, bool, int, int, int]
 
     @classmethod
-    def of(cls, parser: Parser, builder: Builder) -> PromptState | None:
+    def of(cls, parser: AutomatonParser, builder: Builder) -> PromptState | None:
         """What they have become; None if there is more to it than open nodes."""
         announced = any(node.index >= 0 for node in builder.nodes)
         values = [value for node in builder.nodes for value in vars(node).values()]
@@ -38,7 +38,7 @@ class PromptState(NamedTuple):
             return None
         return cls(checkpoint, [copy(node) for node in builder.nodes], builder.output.position)
 
-    def restore(self, parser: Parser, builder: Builder) -> None:
+    def restore(self, parser: AutomatonParser, builder: Builder) -> None:
         """Bring a new parser and a new builder to the place behind the prompt."""
         parser.restore(self.checkpoint)
         builder.nodes += [copy(node) for node in self.nodes]

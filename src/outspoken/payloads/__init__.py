@@ -5,19 +5,32 @@ reads and validates them in whole texts and streams, and removes them from the m
 import from here. May import the rooms from `results` to `rendering`.
 """
 
-from .registry import PayloadRegistry
-from .replies import PayloadReply, TypedPayload
-from .streaming import PayloadStream
-from .types import Options, Page, PayloadType
-from .validation import BrokenRulesError
+from __future__ import annotations
 
-__all__ = [
-    "BrokenRulesError",
-    "Options",
-    "Page",
-    "PayloadRegistry",
-    "PayloadReply",
-    "PayloadStream",
-    "PayloadType",
-    "TypedPayload",
-]
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from outspoken.results.events import PayloadPreview as PayloadPreview
+
+    from .registry import PayloadRegistry as PayloadRegistry
+    from .replies import PayloadReply as PayloadReply
+    from .replies import TypedPayload as TypedPayload
+    from .streaming import PayloadStream as PayloadStream
+    from .types import Options as Options
+    from .types import Page as Page
+    from .types import PayloadType as PayloadType
+    from .validation import BrokenRulesError as BrokenRulesError
+
+export_lazily(
+    __name__,
+    {
+        "registry": "PayloadRegistry",
+        "replies": "PayloadReply TypedPayload",
+        "streaming": "PayloadStream",
+        "types": "Options Page PayloadType",
+        "validation": "BrokenRulesError",
+        "outspoken.results.events": "PayloadPreview",
+    },
+)

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from threading import Lock
 from typing import Any, TypeAlias
 
-from outspoken.parsing.session import OnError
+from outspoken.parsing.options import OnError
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply, Span

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from outspoken.engine.parser import Parser
+from outspoken.engine.parser import AutomatonParser
 from outspoken.grammar.automaton import Automaton
-from outspoken.parsing.session import OnError, Session
+from outspoken.parsing.options import OnError, read_options
+from outspoken.parsing.response_reader import ResponseReader
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
@@ -19,7 +20,7 @@ from .selection import PayloadChecker, PayloadSelector, first_registered, select
 from .types import Options, Page
 
 
-class PayloadSession(Session):
+class PayloadSession(ResponseReader):
     """Reads one response with the payloads of a page."""
 
     builder_type = PayloadBuilder
@@ -39,13 +40,10 @@ class PayloadSession(Session):
         self._markers = markers_of((*page.types, *page.elsewhere))
         self.blocks: tuple[tuple[int, int], ...] = ()
         policy = PayloadPolicy(line_marker(self._markers))
-        super().__init__(FORMAT, None, prefix, on_error, repair, settings, events, policy)
+        found = read_options("auto", None, repair, on_error, None, settings)
+        super().__init__(found._replace(format=FORMAT), prefix, events, policy)
         self._builder.page = page
         self.checker = PayloadChecker(page, options, self._text.slice)
-
-    def resolve_format(self, format: str) -> str:
-        """There is one grammar, and it has no name in the registry of formats."""
-        return format
 
     def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
         """The automaton of the page's markers."""
@@ -54,7 +52,7 @@ class PayloadSession(Session):
     def begun(self) -> tuple[str, int, int] | None:
         """The marker of the payload that is being read, and the offsets between which there is JSON of it so far."""
         node = self._builder.open_payload()
-        embedded = self._reader.state.embedded if isinstance(self._reader, Parser) else None
+        embedded = self._reader.state.embedded if isinstance(self._reader, AutomatonParser) else None
         if node is None or embedded is None:
             return None
         return self._builder.header.payload(node.name or ""), embedded.begun, self._text.length

@@ -2,3 +2,34 @@
 
 Knows no application: what belongs to one is in `contrib`. May import the rooms from `results` to `providers`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .cache import CacheInfo as CacheInfo
+    from .cache import ResponseCache as ResponseCache
+    from .categories import ErrorCategory as ErrorCategory
+    from .page_actions import parse_action as parse_action
+    from .page_actions import parse_actions as parse_actions
+    from .processor import ResponseProcessor as ResponseProcessor
+    from .results import Processed as Processed
+    from .results import RetryRequest as RetryRequest
+    from .settings import ProcessorSettings as ProcessorSettings
+    from .stats import ParseStats as ParseStats
+
+export_lazily(
+    __name__,
+    {
+        "cache": "CacheInfo ResponseCache",
+        "categories": "ErrorCategory",
+        "settings": "ProcessorSettings",
+        "page_actions": "parse_action parse_actions",
+        "processor": "ResponseProcessor",
+        "results": "Processed RetryRequest",
+        "stats": "ParseStats",
+    },
+)

@@ -12,3 +12,107 @@ A response flows through the rooms in this order; each imports only from those b
 Import the public names from `outspoken`. The rooms may import the parser and what it is made of (`parsing`, `json`,
 `notations`, `grammar`, `results`).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .chunk_parser import LLMResponseParser as LLMResponseParser
+    from .chunk_parser import ParsedDelta as ParsedDelta
+    from .errors import ProviderFormatError as ProviderFormatError
+    from .errors import UnknownProviderError as UnknownProviderError
+    from .events import (
+        Failed as Failed,
+    )
+    from .events import (
+        Finished as Finished,
+    )
+    from .events import (
+        ProviderEvent as ProviderEvent,
+    )
+    from .events import (
+        ReasoningSigned as ReasoningSigned,
+    )
+    from .events import (
+        RefusalDelta as RefusalDelta,
+    )
+    from .events import (
+        Started as Started,
+    )
+    from .events import (
+        UsageReported as UsageReported,
+    )
+    from .export.anthropic import (
+        ato_anthropic_events as ato_anthropic_events,
+    )
+    from .export.anthropic import (
+        to_anthropic as to_anthropic,
+    )
+    from .export.anthropic import (
+        to_anthropic_events as to_anthropic_events,
+    )
+    from .export.chat_completions import (
+        ato_openai_chunks as ato_openai_chunks,
+    )
+    from .export.chat_completions import (
+        to_openai as to_openai,
+    )
+    from .export.chat_completions import (
+        to_openai_chunks as to_openai_chunks,
+    )
+    from .export.responses import (
+        ato_openai_responses as ato_openai_responses,
+    )
+    from .export.responses import (
+        to_openai_response as to_openai_response,
+    )
+    from .export.responses import (
+        to_openai_responses as to_openai_responses,
+    )
+    from .export.sse import asse as asse
+    from .export.sse import sse as sse
+    from .export.vercel import (
+        ato_vercel_parts as ato_vercel_parts,
+    )
+    from .export.vercel import (
+        to_vercel as to_vercel,
+    )
+    from .export.vercel import (
+        to_vercel_parts as to_vercel_parts,
+    )
+    from .replies import (
+        FinishReason as FinishReason,
+    )
+    from .replies import (
+        ProviderError as ProviderError,
+    )
+    from .replies import (
+        ProviderReply as ProviderReply,
+    )
+    from .replies import (
+        Signature as Signature,
+    )
+    from .replies import (
+        Usage as Usage,
+    )
+    from .stream import ProviderStream as ProviderStream
+    from .stream import parse_response as parse_response
+
+export_lazily(
+    __name__,
+    {
+        "chunk_parser": "LLMResponseParser ParsedDelta",
+        "errors": "ProviderFormatError UnknownProviderError",
+        "events": "Failed Finished ProviderEvent ReasoningSigned RefusalDelta Started UsageReported",
+        "export.anthropic": "ato_anthropic_events to_anthropic to_anthropic_events",
+        "export.chat_completions": "ato_openai_chunks to_openai to_openai_chunks",
+        "export.responses": "ato_openai_responses to_openai_response to_openai_responses",
+        "export.sse": "asse sse",
+        "export.vercel": "ato_vercel_parts to_vercel to_vercel_parts",
+        "replies": "FinishReason ProviderError ProviderReply Signature Usage",
+        "stream": "ProviderStream parse_response",
+    },
+)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from outspoken.grammar.registry import resolve
-from outspoken.notations.tools import Tools
-from outspoken.parsing.session import OnError, check_repair_limit
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.parsing.options import OnError, ParserOptions, read_options
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.results.settings import DEFAULT, Settings, with_screen
+from outspoken.results.geometry import Screen
+from outspoken.results.settings import Settings
 
 from .assembly.assembler import Assembler
 from .assembly.recorder import Options
@@ -25,22 +26,14 @@ from .replies import ProviderReply
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from outspoken.results.geometry import Screen, Space
-
 #: The value of `format` that selects the format of the provider's content.
 PROVIDER_FORMAT = "provider"
 
 
-class ReadOptions(TypedDict, total=False):
+class ProviderOptions(ParserOptions, total=False):
     """The options of `ProviderStream` and `parse_response`; see `ProviderStream`."""
 
-    tools: Any
     prefix: str | None
-    on_error: OnError
-    repair: RepairLimit | None
-    coordinates: Space | None
-    screen: Screen | None
-    settings: Settings | None
 
 
 class ProviderStream:
@@ -61,24 +54,18 @@ class ProviderStream:
         provider: str = "openai",
         format: str | None = PROVIDER_FORMAT,
         *,
-        tools: Any = None,
         prefix: str | None = None,
-        on_error: OnError = "keep",
+        tools: Tools | Iterable[ToolLike] | None = None,
         repair: RepairLimit | None = None,
-        coordinates: Space | None = None,
+        on_error: OnError = "keep",
         screen: Screen | None = None,
         settings: Settings | None = None,
     ) -> None:
         self._provider = find_provider(provider)
-        if on_error not in ("keep", "raise"):
-            raise ValueError(f'`on_error` is {on_error!r}; expected "keep" or "raise"')
-        repair_limit: RepairLimit = repair if repair is not None else "none" if on_error == "raise" else "strings"
-        check_repair_limit(repair_limit)
         format = content_format(provider) if format == PROVIDER_FORMAT else format
-        if format not in (None, "auto"):
-            format = resolve(format)
-        settings = with_screen(settings, coordinates, screen) or DEFAULT
-        self._assembler = Assembler(Options(provider, format, Tools.of(tools), prefix, repair_limit, settings))
+        found = read_options("text" if format is None else format, tools, repair, on_error, screen, settings)
+        name, settings = format and (found.format or "auto"), found.settings
+        self._assembler = Assembler(Options(provider, name, found.tools, prefix, found.repair, settings))
         self._raise_errors = on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None
@@ -161,7 +148,7 @@ class ProviderStream:
 
 
 def parse_response(
-    response: Any, provider: str = "openai", format: str | None = PROVIDER_FORMAT, **options: Unpack[ReadOptions]
+    response: Any, provider: str = "openai", format: str | None = PROVIDER_FORMAT, **options: Unpack[ProviderOptions]
 ) -> ProviderReply:
     """Read a whole response: a dict, an object of an SDK, or JSON as text or bytes. See `ProviderStream` for options.
 

@@ -2,3 +2,24 @@
 
 `messages` gives the message that a response template describes. May import the rooms from `results` to `parsing`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from outspoken.results.errors import MessageError as MessageError
+
+    from .messages import parse_message as parse_message
+    from .render import render as render
+
+export_lazily(
+    __name__,
+    {
+        "messages": "parse_message",
+        "render": "render",
+        "outspoken.results.errors": "MessageError",
+    },
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any, NoReturn, cast
@@ -15,15 +15,22 @@ from typing import Any, NoReturn, cast
 from outspoken.grammar import registry
 from outspoken.grammar.template_fields import Field, Template, filled
 from outspoken.json.read import read_json
+from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.functions import parse
 from outspoken.parsing.prompt_prefix import after_anchor
+from outspoken.results.arguments import text_of
 from outspoken.results.envelope import separator
 from outspoken.results.errors import MessageError, ResponseError
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
 
 def parse_message(
-    text: str, format: str, *, prefix: str = "", tools: Any = None, finish_reason: str | None = None
+    text: str | bytes | None,
+    format: str,
+    *,
+    prefix: str = "",
+    finish_reason: str | None = None,
+    tools: Tools | Iterable[ToolLike] | None = None,
 ) -> dict[str, Any]:
     """The message of a response, in a format that `load_format` made of a response template.
 
@@ -45,7 +52,7 @@ def parse_message(
     template = registry.template(name)
     if template is None:
         raise ValueError(f"`{name}` was not loaded from a response template, so it has no messages")
-    turn = after_anchor(prefix, registry.header(name).anchor) + text
+    turn = after_anchor(text_of(prefix, "prefix"), registry.header(name).anchor) + text_of(text, "text")
     try:
         reply = parse(turn, name, tools=tools, on_error="raise", repair="strings", finish_reason=finish_reason)
     except ResponseError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypeAlias, cast
 
 from outspoken.actions.codec import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
@@ -13,19 +13,27 @@ from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.template_fields import written
 from outspoken.notations.coerce import KINDS, to_json
-from outspoken.notations.tools import Tools
+from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.union import BaseAction
+from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.errors import RenderError
-from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
+from outspoken.results.geometry import Screen, Space
+from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.results.settings import DEFAULT, Settings, with_screen
 
 from .writer import Item, with_index, write
 
-if TYPE_CHECKING:
-    from outspoken.results.geometry import Screen, Space
+#: What `render` writes: a reply, a segment of one, or a dict with `name` and `arguments`.
+Renderable: TypeAlias = "Reply | Segment | BaseAction | Mapping[str, Any]"
 
 
 def render(
-    what: Any, format: str, *, tools: Any = None, coordinates: Space | None = None, screen: Screen | None = None
+    what: Renderable | Iterable[Renderable],
+    format: str,
+    *,
+    tools: Tools | Iterable[ToolLike] | None = None,
+    screen: Screen | None = None,
+    settings: Settings | None = None,
 ) -> str:
     """Write calls, or a whole reply, as the format's models write them.
 
@@ -33,18 +41,21 @@ def render(
     write arguments as bare text need the schemas of the tools to tell `"5"` from `5`; without `tools`, the schemas are
     taken from the values. Ids are written if the format has a place for them.
 
-    GUI actions are written in the format's own words, with points in its own space or in `coordinates`; converting
-    points from another space takes the `screen`. What the model said about an action (its reasoning, its confidence) is
-    left out if the format has no words for it.
+    GUI actions are written in the format's own words, with points in its own space or in `Settings.coordinates`;
+    converting points from another space takes the `screen`. What the model said about an action (its reasoning, its
+    confidence) is left out if the format has no words for it.
 
     The text is read back and compared. Raises RenderError if the format cannot carry a value (without escapes, a string
     that contains the format's closing marker), a segment, or what an action says; TypeError if `what` is none of the
     above; UnknownFormatError and ToolError as `parse` does.
     """
-    name = registry.resolve(format)
+    check_optional(screen, Screen, "screen")
+    used = with_screen(check_optional(settings, Settings, "settings"), screen) or DEFAULT
+    coordinates = used.coordinates
+    name = registry.resolve(check_type(format, str, "format"))
     tables = registry.automaton(name).tables
     header = tables.header
-    segments = [_in_format_space(segment, header, coordinates, screen) for segment in _segments(what)]
+    segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in _segments(what)]
     kinds = {kind for kinds in tables.nodes for kind in kinds.split()}
     # If a format has both, actions are written as calls, unless that fails.
     modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
@@ -204,7 +215,7 @@ def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coo
     """Read a text back. Raises RenderError if it means something else than the segments."""
     from outspoken.parsing.functions import parse
 
-    reply = parse(text, name, tools=tools, coordinates=coordinates)
+    reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates))
     read = _merged([_meaning(s) for s in reply.segments])
     meant = _merged([_meaning(s) for s in segments])
     if read != meant:

@@ -87,7 +87,7 @@ class RenderError(OutspokenError, ValueError):
 
 
 class StreamClosedError(OutspokenError, RuntimeError):
-    """A stream received input after it was closed."""
+    """A session received a chunk after it was closed."""
 
-    def __init__(self, message: str = "the stream was closed; make a new one for the next response") -> None:
-        super().__init__(message)
+    def __init__(self) -> None:
+        super().__init__("the response has ended; start a new session for the next one")

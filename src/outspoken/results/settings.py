@@ -47,13 +47,6 @@ class Settings:
 DEFAULT = Settings()
 
 
-def with_screen(settings: Settings | None, coordinates: Space | None, screen: Screen | None) -> Settings | None:
-    """The settings with the `coordinates` and `screen` that a caller passes separately, if any."""
-    if coordinates is None and screen is None:
-        return settings
-    settings = settings or DEFAULT
-    return replace(
-        settings,
-        coordinates=settings.coordinates if coordinates is None else coordinates,
-        screen=settings.screen if screen is None else screen,
-    )
+def with_screen(settings: Settings | None, screen: Screen | None) -> Settings | None:
+    """The settings with the `screen` that a caller passes separately, if any."""
+    return settings if screen is None else replace(settings or DEFAULT, screen=screen)

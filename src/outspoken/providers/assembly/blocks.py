@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.parsing.session import StreamParser
+from outspoken.parsing.session import Session
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
@@ -148,7 +148,7 @@ class ParsedTextBlock(Block):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         #: made for the first piece, since only the first block with content has the prefix
-        self._parser: StreamParser | None = None
+        self._parser: Session | None = None
         self._call_indexes: dict[int, int] = {}
         self._actions_before = 0
         self._offset_map: OffsetMap | None = None
@@ -160,13 +160,13 @@ class ParsedTextBlock(Block):
     def _read(self, piece: str) -> None:
         self.recorder.content.append(piece)
         if self._parser is None:
-            self._parser = self.recorder.make_parser()
+            self._parser = self.recorder.make_session()
         self._forward_all(self._parser.feed(piece))
 
     def _end(self, reason: str | None) -> None:
         if self._parser is None:
             return
-        self._forward_all(self._parser.finish(reason))
+        self._forward_all(self._parser.close(reason))
         reply = self._parser.reply
         if reply is not None:
             self.segments += [self._map(segment) for segment in reply.segments]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken.notations.tools import Tools
-from outspoken.parsing.session import StreamParser
+from outspoken.parsing.parser import Parser
+from outspoken.parsing.session import Session
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import RepairLimit
@@ -121,8 +122,8 @@ class Recorder:
         self._calls += 1
         return self._calls - 1
 
-    def make_parser(self) -> StreamParser:
-        """Make the parser for a block of content.
+    def make_session(self) -> Session:
+        """Start to read a block of content.
 
         The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
         """
@@ -132,7 +133,7 @@ class Recorder:
             prefix = ""
         self._has_parser = True
         format, tools, limit = options.format or "text", options.tools, options.repair_limit
-        return StreamParser(format, tools=tools, prefix=prefix, repair=limit, settings=options.settings)
+        return Parser(format, tools=tools, repair=limit, settings=options.settings).session(prefix=prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

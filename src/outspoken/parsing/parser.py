@@ -1,0 +1,160 @@
+"""`Parser`: reads responses, whole and in chunks, with options that are given once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from functools import cache
+from types import ModuleType
+
+from outspoken.fast_path import reader
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.arguments import check_async_chunks, check_chunks, text_of
+from outspoken.results.edits import RepairLimit
+from outspoken.results.events import Event
+from outspoken.results.geometry import Screen
+from outspoken.results.replies import Reply
+from outspoken.results.settings import Settings
+
+from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
+from .response_reader import ResponseReader
+from .session import Session
+
+
+@cache
+def _detection() -> ModuleType:
+    from outspoken.fast_path import detection  # a format that is named does not need it
+
+    return detection
+
+
+class Parser:
+    """Reads the responses of a model. Threads may share it.
+
+    `format` is the name or an alias of a format. With "auto", each segment is read by the format that fits it.
+
+    `tools` are the tools that the model was given, as OpenAI or Anthropic dicts, SDK objects, pydantic models or
+    annotated functions. Their schemas give bare-text arguments a type.
+
+    `repair` limits repairs. Each level includes those before it: "none"; "notation", repairs with one possible reading,
+    such as a trailing comma in JSON; "structure", missing brackets, commas and markers; "strings", unescaped quotes
+    (the default); "heuristic", a guess. Every change is in `reply.repairs`.
+
+    Damaged responses do not raise: problems are in `reply.diagnostics`. With `on_error="raise"`, the first error raises
+    ResponseError, and nothing is repaired unless `repair` is given.
+
+    With a `screen`, the points of GUI actions are converted to its pixels. `settings` hold the limits of the parser,
+    and the coordinate space if it is not the format's own.
+
+    Raises UnknownFormatError for an unknown format, ToolError for an invalid tool, ValueError for an unknown `repair`
+    or `on_error`, and TypeError for an argument of another wrong type.
+    """
+
+    __slots__ = ("_options",)
+
+    def __init__(
+        self,
+        format: str = "auto",
+        *,
+        tools: Tools | Iterable[ToolLike] | None = None,
+        repair: RepairLimit | None = None,
+        on_error: OnError = "keep",
+        screen: Screen | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._options = read_options(format, tools, repair, on_error, screen, settings)
+
+    @property
+    def format(self) -> str:
+        """The exact name of the format, or "auto"."""
+        return self._options.format or "auto"
+
+    @property
+    def tools(self) -> Tools | None:
+        """The tools that the model was given; None if none were."""
+        return self._options.tools
+
+    @property
+    def settings(self) -> Settings:
+        """The limits of the parser, and the screen."""
+        return self._options.settings
+
+    def __repr__(self) -> str:
+        return f"Parser({self.format!r})"
+
+    def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:
+        """Parse a complete response. Bytes are read as UTF-8, and None as an empty response.
+
+        `prefix` is the end of the prompt, if it opens markup (`<think>` and a line break). It is read before the text
+        and is not part of any span. By default it is what the format's prompts always end with, unless the response
+        itself begins so. Pass "" if the prompt opens nothing.
+
+        `finish_reason` is the provider's finish reason. With "stop" and the like, closing markers that are missing at
+        the end are inserted; with "length" or None, the last call is truncated.
+
+        Raises LimitError for a text over the limit, ResponseError for an error if `on_error` is "raise", and TypeError
+        for an argument of a wrong type.
+        """
+        if text.__class__ is not str:
+            text = text_of(text, "text")
+        assert isinstance(text, str)
+        if prefix is not None:
+            prefix = prefix_of(prefix)
+        if finish_reason is not None:
+            finish_reason = finish_reason_of(finish_reason)
+        options = self._options
+        if reader.ENABLED:
+            format = options.format
+            if format is not None:
+                reply = reader.read(text, format, prefix, options.tools, options.settings)
+            else:
+                reply = None if prefix else _detection().read(text, options.tools, options.settings)
+            if reply is not None:
+                return reply
+        return ResponseReader(options, prefix).read(text, finish_reason)
+
+    def stream(
+        self,
+        chunks: Iterable[str | bytes | None],
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+    ) -> Iterator[Event]:
+        """Parse a response that arrives in chunks, and yield each event as soon as it is certain.
+
+        The last event is `Done`. Its reply equals that of `parse` for the joined chunks. If the finish reason is known
+        only after the last chunk, pass a function without arguments that returns it.
+        """
+        check_chunks(chunks)
+        return self._stream(self.session(prefix=prefix), chunks, finish_reason)
+
+    @staticmethod
+    def _stream(session: Session, chunks: Iterable[str | bytes | None], finish_reason: FinishReason) -> Iterator[Event]:
+        for chunk in chunks:
+            yield from session.feed(chunk)
+        yield from session.close(finish_reason)
+
+    def astream(
+        self,
+        chunks: AsyncIterable[str | bytes | None],
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+    ) -> AsyncIterator[Event]:
+        """Like `stream`, for an asynchronous iterable of chunks."""
+        check_async_chunks(chunks)
+        return self._astream(self.session(prefix=prefix), chunks, finish_reason)
+
+    @staticmethod
+    async def _astream(
+        session: Session, chunks: AsyncIterable[str | bytes | None], finish_reason: FinishReason
+    ) -> AsyncIterator[Event]:
+        async for chunk in chunks:
+            for event in session.feed(chunk):
+                yield event
+        for event in session.close(finish_reason):
+            yield event
+
+    def session(self, *, prefix: str | None = None) -> Session:
+        """Start to read one response that arrives in chunks, with `feed` and `close`."""
+        events: list[Event] = []
+        return Session(ResponseReader(self._options, prefix_of(prefix), events), events)

@@ -1,0 +1,185 @@
+"""Reads one response: a parser and a builder for its format, and the reply that they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.engine.parser import AutomatonParser
+from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
+from outspoken.engine.text_buffer import TextBuffer
+from outspoken.grammar import registry
+from outspoken.results.construct import construct
+from outspoken.results.edits import RepairLimit
+from outspoken.results.encoding import replace_surrogates
+from outspoken.results.errors import LimitError, ResponseError
+from outspoken.results.events import Event
+from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.replies import Reply
+from outspoken.results.settings import Settings
+from outspoken.semantics.builder import Builder
+from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.state import Context, ReplyState
+
+from .options import ReadOptions, proves_end
+from .prompt_prefix import PromptState, after_anchor
+
+if TYPE_CHECKING:
+    from outspoken.detection.detector import Detector
+    from outspoken.grammar.automaton import Automaton
+
+
+class ResponseReader:
+    """Reads one response. `read` takes all of it at once, `feed` and `close` take it in chunks."""
+
+    parser_type: type[AutomatonParser] = AutomatonParser
+    builder_type: type[Builder] = Builder
+    _detector: Detector | None = None
+
+    def __init__(
+        self,
+        options: ReadOptions,
+        prefix: str | None = None,
+        events: list[Event] | None = None,
+        policy: ParserPolicy = DEFAULT_POLICY,
+    ) -> None:
+        self.format, tools, repair, self._on_error, self.settings = options
+        self._max_chars = self.settings.max_chars
+        self._length = 0
+        self._policy = policy
+        lenient = repair not in ("none", "notation")
+        self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
+        context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded)
+        self._builder = self.builder_type(ReplyState(context, events))
+        #: what the format's prompts end with, as long as the response may still begin by repeating it
+        self._usual_prefix: str = automaton.tables.header.opened if prefix is None and self.format else ""
+        self._early_text: str = ""
+        if not self._usual_prefix:
+            self._start(prefix or "")
+
+    def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
+        """The automaton of a format."""
+        return registry.automaton(format, lenient=lenient)
+
+    def make_detector(self, text: TextBuffer) -> Detector:
+        """What reads a format that is not named."""
+        from outspoken.detection.detector import Detector  # a format that is named does not need it
+
+        return Detector(self._automaton, self._builder, text)
+
+    # the prompt prefix
+
+    def _start(self, prefix: str) -> None:
+        """Make the parser, and read the prompt prefix."""
+        prefix = prefix and replace_surrogates(prefix)
+        prefix = prefix and after_anchor(prefix, self._automaton.tables.header.anchor)
+        self._prefix_length = len(prefix)
+        self._text = text = TextBuffer(-len(prefix))
+        self._reader: AutomatonParser | Detector
+        if self.format is None:
+            self._reader = self._detector = self.make_detector(text)
+        else:
+            self._reader = self.parser_type(self._automaton, self._builder, text, self._policy)
+            if prefix and prefix == self._usual_prefix and type(self._reader) is AutomatonParser:
+                self._read_usual_prefix(self._reader, prefix)
+                return
+        if prefix:
+            self._reader.feed(prefix)
+            self._builder.discard_prompt()
+
+    def _read_usual_prefix(self, parser: AutomatonParser, prefix: str) -> None:
+        """Read what the format's prompts end with; the place behind it is kept with the automaton."""
+        automaton, builder = self._automaton, self._builder
+        if automaton.prompt_state:
+            automaton.prompt_state.restore(parser, builder)
+            return
+        parser.feed(prefix)
+        builder.discard_prompt()
+        if automaton.prompt_state is None:
+            automaton.prompt_state = PromptState.of(parser, builder) or False
+
+    def _without_repeated_prefix(self, text: str, *, final: bool) -> str:
+        """The text that can be read, once it is known whether the response repeats the end of its prompt."""
+        text = self._early_text + text
+        found, usual = text.lstrip(), self._usual_prefix.strip()
+        if usual.startswith(found) and not (final or found == usual):
+            self._early_text = text
+            return ""
+        self._start(self._usual_prefix if found and not found.startswith(usual) else "")
+        self._usual_prefix = self._early_text = ""
+        return text
+
+    # reading
+
+    def read(self, text: str, finish_reason: str | None = None) -> Reply:
+        """Read a whole response."""
+        text = replace_surrogates(text)
+        if self._usual_prefix:
+            self._without_repeated_prefix(text, final=True)
+        limit, is_proven = self._max_chars, proves_end(finish_reason)
+        if len(text) > limit:
+            self._reader.read(text[:limit], end_is_proven=is_proven)
+            raise LimitError(limit, self._reply(text[:limit]))
+        self._reader.read(text, end_is_proven=is_proven)
+        return self._finish(text)
+
+    def feed(self, text: str) -> None:
+        """Read a chunk."""
+        text = text if text.isascii() else replace_surrogates(text)
+        if self._usual_prefix and not (text := self._without_repeated_prefix(text, final=False)):
+            return
+        self._length += len(text)
+        if self._length > self._max_chars:
+            room = len(text) - self._length + self._max_chars
+            if room > 0:
+                self._reader.feed(text[:room])
+            self._reader.close()
+            raise LimitError(self._max_chars, self._reply(self._raw()))
+        self._reader.feed(text)
+
+    def close(self, finish_reason: str | None = None) -> Reply:
+        """End the response."""
+        if self._usual_prefix and (text := self._without_repeated_prefix("", final=True)):
+            self.feed(text)
+        self._reader.close(end_is_proven=proves_end(finish_reason))
+        return self._finish(self._raw())
+
+    # the reply
+
+    def _raw(self) -> str:
+        return "".join(self._text.chunks)[self._prefix_length :]
+
+    def _finish(self, raw: str) -> Reply:
+        reply = self._reply(raw)
+        if self._on_error == "raise":
+            error = next((d for d in reply.diagnostics if d.severity == "error"), None)
+            if error is not None:
+                raise ResponseError(error, reply)
+        return reply
+
+    def _reply(self, raw: str) -> Reply:
+        builder = self._builder
+        outcome, diagnostics = builder.output.outcome, builder.recorder.diagnostics
+        return construct(
+            Reply,
+            {
+                "raw": raw,
+                "format": self._detector.detected if self._detector is not None else self.format,
+                "segments": builder.output.segments,
+                "status": builder.recorder.status,
+                "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],
+                "repairs": builder.recorder.repairs,
+                "envelope": outcome.envelope,
+                "envelope_content": outcome.envelope_content,
+                "needs_more_work": outcome.needs_more_work,
+                "final_answer_streamed": outcome.answered,
+            },
+        )
+
+
+def read_embedded(
+    format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
+) -> EmbeddedActions:
+    """Read the value of a JSON string as a response in a format; see `ReadEmbedded`."""
+    options = ReadOptions(registry.resolve(format), None, repair_limit, "keep", settings)
+    reply = ResponseReader(options, "").read(text, "stop")
+    return embedded_actions(reply, text, raw, start)

@@ -1,0 +1,77 @@
+"""Checks of a caller's arguments: the same types are read, and the same message refuses others, in every function."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable
+from typing import Any, TypeVar
+
+from .edits import REPAIR_LIMITS
+
+_T = TypeVar("_T")
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for a message: "None", "a dict", "the class Weather"."""
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def text_of(value: object, name: str) -> str:
+    """The text that an argument holds: a str as it is, bytes as UTF-8, None as "" (chat APIs give `content: null`).
+
+    Bytes that are no UTF-8 become U+FFFD. Raises TypeError for anything else.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "replace")
+    raise TypeError(f"`{name}` is {kind_of(value)}; expected str, bytes or None")
+
+
+def check_type(value: object, expected: type[_T], name: str) -> _T:
+    """Return an argument that is an instance of `expected`. Raises TypeError for anything else."""
+    if isinstance(value, expected):
+        return value
+    raise TypeError(f"`{name}` is {kind_of(value)}; expected {expected.__name__}")
+
+
+def check_optional(value: object, expected: type[_T], name: str) -> _T | None:
+    """Return an argument that is None or an instance of `expected`. Raises TypeError for anything else."""
+    if value is None or isinstance(value, expected):
+        return value
+    raise TypeError(f"`{name}` is {kind_of(value)}; expected {expected.__name__} or None")
+
+
+def check_choice(value: object, choices: Iterable[str], name: str) -> None:
+    """Raise ValueError for an argument that is not one of some strings."""
+    known = [f'"{choice}"' for choice in choices]
+    if not isinstance(value, str) or f'"{value}"' not in known:
+        expected = " or ".join(known) if len(known) == 2 else f"one of {', '.join(known)}"
+        raise ValueError(f"`{name}` is {value!r}; expected {expected}")
+
+
+def check_repair_limit(value: object) -> None:
+    """Raise ValueError for an argument that is not a repair limit."""
+    check_choice(value, REPAIR_LIMITS, "repair")
+
+
+def check_chunks(chunks: Any) -> None:
+    """Raise TypeError for an argument that is not an iterable of chunks; a text itself is none."""
+    if isinstance(chunks, str | bytes | bytearray):
+        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks (for one text, call `parse`)")
+    if isinstance(chunks, AsyncIterable):
+        raise TypeError("`chunks` is asynchronous; call `astream`")
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks")
+
+
+def check_async_chunks(chunks: Any) -> None:
+    """Raise TypeError for an argument that is not an asynchronous iterable of chunks."""
+    if not isinstance(chunks, AsyncIterable):
+        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an asynchronous iterable of chunks (else: `stream`)")
