@@ -1,0 +1,108 @@
+"""What a user does first with the installed package. `test_wheel.py` runs it where nothing else is installed."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import outspoken
+from outspoken import Done, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
+
+CALL = 'One moment.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+
+#: A format that a user adds. It imports from the grammars in the package.
+GRAMMAR = """\
+// format:  own_tags
+// title:   JSON in tags of our own
+// models:  none
+// trim:    text, reasoning
+// example:
+//   <own_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</own_call>
+
+start: (TEXT | tool_call)*
+tool_call: _CALL_OPEN _json_call _CALL_CLOSE
+
+_CALL_OPEN: "<own_call>"
+_CALL_CLOSE: "</own_call>"
+
+%import .shared.text.TEXT
+%import .shared.json_call._json_call
+%import common.WS
+%ignore WS
+"""
+
+
+def reads_whole_texts() -> None:
+    """A named and a detected format, sound and damaged text."""
+    for reply in (parse(CALL, "hermes"), parse(CALL)):
+        assert (reply.text, reply.format) == ("One moment.", "hermes")
+        assert reply.tool_calls[0].arguments == {"city": "Paris"}
+    damaged = parse(CALL.replace('"}}', '",}'))
+    assert (damaged.status, damaged.tool_calls[0].arguments) == ("repaired", {"city": "Paris"})
+    assert detect(CALL)[0].format == "hermes"
+    acting = parse("Action: click(start_box='(500,250)')", "ui_tars_1_0", screen=Screen(1920, 1080))
+    assert [action.type for action in acting.actions] == ["click"]
+
+
+def reads_streams() -> None:
+    """A stream gives the reply of the whole text."""
+    for name in ("hermes", "auto"):
+        events = list(stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], name))
+        assert "".join([event.text for event in events if isinstance(event, TextDelta)]) == "One moment."
+        assert [event.call.name for event in events if isinstance(event, ToolCallEnd)] == ["get_weather"]
+        assert isinstance(events[-1], Done)
+        assert events[-1].reply == parse(CALL, name)
+
+
+def writes_calls() -> None:
+    """What `render` writes in several formats reads back."""
+    call = parse(CALL).tool_calls[0]
+    for name in ("kimi_k2", "qwen3_coder", "harmony", "glm_4_5"):
+        assert parse(render(call, name), name).tool_calls[0].arguments == call.arguments
+
+
+def needs_no_lark() -> None:
+    """Every format has its compiled tables in the package: nothing compiles a grammar to read."""
+    assert len(formats()) > 90
+    for info in formats():
+        parse(CALL, info.name)
+    assert "lark" not in sys.modules
+
+
+def adds_a_format() -> None:
+    """A grammar is loaded at run time, then parsed, detected and streamed."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "own_tags.lark"
+        path.write_text(GRAMMAR, "utf-8")
+        assert load_format(path) == "own_tags"
+    text = '<own_call>{"name": "save", "arguments": {"to": "disk"}}</own_call>'
+    *_, done = stream(iter(text), "own_tags")
+    assert isinstance(done, Done)
+    for reply in (parse(text, "own_tags"), parse(text), done.reply):
+        assert reply.format == "own_tags"
+        assert reply.tool_calls[0].arguments == {"to": "disk"}
+
+
+def imports_every_module() -> None:
+    """Each module imports with the required dependencies alone, or lacks what its extra installs."""
+    missing: set[tuple[str, str | None]] = set()
+    for module in pkgutil.walk_packages(outspoken.__path__, "outspoken."):
+        if not module.name.endswith("__main__"):
+            try:
+                import_module(module.name)
+            except ModuleNotFoundError as error:
+                missing.add((module.name.split(".")[1], error.name))
+    assert missing <= {("serving", extra) for extra in ("anyio", "httpx", "starlette", "uvicorn")}, missing
+
+
+if __name__ == "__main__":
+    print(outspoken.__file__)
+    reads_whole_texts()
+    reads_streams()
+    writes_calls()
+    needs_no_lark()
+    adds_a_format()
+    imports_every_module()
