@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,14 +13,18 @@ from typing import Any
 
 import pytest
 
-from outspoken import parse
+from outspoken import load_format, parse
+from outspoken.detection.opener_index import opener_index
+from outspoken.detection.openers import Openers
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.format_index import index_path
 from outspoken.grammar.header import read_header
 from outspoken.grammar.registry import compiled_path, grammars_folder, names, tables
 from outspoken.grammar.tables import VERSION, Tables, is_current, sources
 from tests.loops import in_one_item
 from tools import compile as compiler
+from tools.compile import format_index
 
 NAMES = names()
 #: Some that are built in different ways.
@@ -37,6 +42,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     for path in [grammars_folder() / f"{name}.lark" for name in SOME]:
         copy(path, copied)
         copy(compiled_path(path), copied / "compiled")
+    index_path(copied).write_text(format_index({name: tables(name) for name in SOME}).to_json(), "utf-8")
     registry.use(copied)
     yield copied
     registry.use(None)
@@ -77,7 +83,9 @@ def test_compiled_grammar_is_current_and_equals_its_source(name: str) -> None:
 
 
 def test_compiled_folder_has_no_other_files() -> None:
-    assert sorted(path.name for path in (grammars_folder() / "compiled").iterdir()) == [f"{n}.json" for n in NAMES]
+    assert sorted(path.name for path in (grammars_folder() / "compiled").iterdir()) == sorted(
+        [*[f"{n}.json" for n in NAMES], "index.json"]
+    )
 
 
 @in_one_item("name", NAMES)
@@ -191,6 +199,66 @@ def test_compiled_file_without_its_source_is_out_of_date(folder: Path) -> None:
     assert not is_current(folder, recorded)
 
 
+# the index
+
+
+def test_index_equals_what_the_grammars_say() -> None:
+    known = registry.index()
+    assert known is not None
+    assert known.aliases == {name: [*registry.header(name).aliases] for name in NAMES}
+    assert known.like == {name: registry.header(name).like for name in NAMES}
+    made = format_index({name: tables(name) for name in NAMES})
+    assert index_path(grammars_folder()).read_text("utf-8") == made.to_json()
+    assert json.dumps(Openers.from_data(known.openers).to_data()) == json.dumps(made.openers)
+
+
+def test_strict_index_has_the_markers_of_the_strict_grammars() -> None:
+    strict = opener_index(False, registry.edition())
+    for name in NAMES:
+        markers = {step.terminal.regex for step in registry.automaton(name, lenient=False).top_level_markers}
+        indexed = {o.regex for o in strict.openers if o.format == name}
+        assert indexed <= markers
+        assert not any(o.inserted for o in strict.openers)
+        followed = {o.regex: o.following for o in strict.openers if o.format == name}
+        for step in registry.automaton(name, lenient=False).top_level_markers:
+            if step.terminal.regex in indexed and step.target.free is None:
+                assert followed[step.terminal.regex]
+
+
+@pytest.mark.parametrize("damage", ["missing", "version", "grammar", "new", "removed"])
+def test_index_that_is_not_current_is_not_used(folder: Path, damage: str) -> None:
+    path = index_path(folder)
+    if damage == "missing":
+        path.unlink()
+    elif damage == "version":
+        change(path, f'"version": {VERSION}', f'"version": {VERSION + 1}')
+    elif damage == "grammar":
+        change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
+    elif damage == "new":
+        text = (folder / "longcat.lark").read_text("utf-8")
+        text = text.replace("format:  longcat", "format:  mercury").replace("longcat_tool_call>", "longcat_use>")
+        (folder / "mercury.lark").write_text(text, "utf-8")
+    else:
+        (folder / "longcat.lark").unlink()
+    assert registry.index() is None
+    names = {text: parse(text).format for text in (CALL, OTHER)}
+    # between tags that no format knows, there is plain JSON
+    assert names[CALL] == ("json" if damage in ("grammar", "removed") else "longcat")
+    assert names[OTHER] == {"grammar": "longcat", "new": "mercury"}.get(damage, "json")
+
+
+def test_formats_that_are_added_are_detected_beside_those_of_the_index(folder: Path) -> None:
+    text = (folder / "longcat.lark").read_text("utf-8")
+    text = text.replace("format:  longcat", "format:  mercury").replace("longcat_tool_call>", "longcat_use>")
+    other = folder.parent / "mercury.lark"
+    other.write_text(re.sub(r"(?m)^// aliases:.*$", "// aliases: quick", text), "utf-8")
+    assert parse(OTHER).format == "json"
+    assert load_format(other) == "mercury"
+    assert registry.index() is not None
+    assert [parse(written).format for written in (CALL, OTHER)] == ["longcat", "mercury"]
+    assert registry.resolve("Quick") == "mercury"
+
+
 # the tool
 
 
@@ -199,7 +267,8 @@ def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureF
     old = compiled_path(folder / "longcat.lark").read_text("utf-8")
     compiled_path(folder / "json.lark").unlink()
     (folder / "compiled" / "gone.json").write_text("{}", "utf-8")
-    files = {"longcat.json", "json.json", "gone.json"}
+    index_path(folder).unlink()
+    files = {"longcat.json", "json.json", "gone.json", "index.json"}
 
     assert compiler.main(["--check"]) == 1
     printed = capsys.readouterr()
@@ -208,8 +277,13 @@ def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureF
 
     assert compiler.main([]) == 0
     printed = capsys.readouterr()
-    assert set(printed.out.splitlines()) == {"written: longcat.json", "written: json.json", "removed: gone.json"}
-    assert {path.stem for path in (folder / "compiled").iterdir()} == set(SOME)
+    assert set(printed.out.splitlines()) == {
+        "written: longcat.json",
+        "written: json.json",
+        "written: index.json",
+        "removed: gone.json",
+    }
+    assert {path.stem for path in (folder / "compiled").iterdir()} == {*SOME, "index"}
 
     assert compiler.main(["--check"]) == 0
     assert compiler.main([]) == 0
@@ -221,7 +295,7 @@ def test_tool_creates_the_folder(folder: Path, capsys: pytest.CaptureFixture[str
     (folder / "compiled").rename(folder / "moved")
     assert compiler.main([]) == 0
     assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
-    assert len(capsys.readouterr().out.splitlines()) == len(SOME)
+    assert len(capsys.readouterr().out.splitlines()) == len(SOME) + 1
 
 
 def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,20 @@
-"""Compile all grammars ahead of time, into `grammars/compiled/`. Run as `python -m tools.compile [--check]`."""
+"""Compile all grammars, and the index of formats, into `grammars/compiled/`.
+
+Run as `python -m tools.compile [--check]`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
+from outspoken.detection.openers import collect
+from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.registry import compiled_path, grammars_folder
+from outspoken.grammar.format_index import FormatIndex, index_path
+from outspoken.grammar.lenient_rules import LENIENT_RULES
+from outspoken.grammar.registry import PLAIN, compiled_path, grammars_folder
+from outspoken.grammar.tables import Tables
 from outspoken.results.errors import GrammarError
 from tools.shared.generated import outdated, update
 
@@ -18,12 +26,23 @@ def main(arguments: list[str] | None = None) -> int:
     check = parser.parse_args(arguments).check
     folder = grammars_folder()
     try:
-        wanted = {compiled_path(path): compile_grammar(path).to_json() for path in sorted(folder.glob("*.lark"))}
+        tables = {path: compile_grammar(path) for path in sorted(folder.glob("*.lark"))}
     except GrammarError as error:
         print(error, file=sys.stderr)
         return 1
+    wanted = {compiled_path(path): made.to_json() for path, made in tables.items()}
+    named = {path.stem: made for path, made in tables.items()}
+    if PLAIN in named:
+        wanted[index_path(folder)] = format_index(named).to_json()
     changed = outdated(wanted, (folder / "compiled").glob("*.json"))
     return update(changed, lambda path: path.name, check=check)
+
+
+def format_index(tables: dict[str, Tables]) -> FormatIndex:
+    """The index of formats, by their names."""
+    automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
+    openers = collect(automata.items(), automata[PLAIN]).to_data()
+    return FormatIndex.of(tables.values(), openers)
 
 
 if __name__ == "__main__":

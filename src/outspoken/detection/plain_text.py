@@ -10,11 +10,9 @@ from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
 from outspoken.grammar import matchers, registry
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.registry import PLAIN
-from outspoken.patterns import prefilter
-from outspoken.patterns.prefixes import PrefixIndex
 from outspoken.semantics.handlers import HANDLERS
 
-from .opener_index import opener_index
+from .opener_index import OpenerIndex, opener_index
 
 
 class OpenerMatch:
@@ -37,21 +35,29 @@ class OpenerMatch:
 class _OpenMarkers(matchers.OpenMarkers):
     """The markers of all formats that may be open. They are many: only those that may begin at a place are asked."""
 
-    __slots__ = ("_begins", "_index", "_ranks")
+    __slots__ = ("_openers", "_own_groups")
 
-    def __init__(self, found: list[tuple[Any, int]], begins: prefilter.Prefilter | None, ranks: dict[int, int]) -> None:
-        super().__init__(found)
-        self._begins, self._ranks = begins, ranks
-        self._index = PrefixIndex([pattern.pattern for pattern, _ in found])
+    def __init__(self, openers: OpenerIndex, own: matchers.OpenMarkers | None, own_groups: int) -> None:
+        super().__init__(own.found if own else [])
+        self._openers, self._own_groups = openers, own_groups
 
     def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """See `OpenMarkers`."""
-        rank = self._ranks[group]
-        if self._begins is None:
-            return super().find_open(buffer, at, start, rank)
-        while 0 <= (at := self._begins(buffer, at)) <= start:
-            for pattern, own in [self.found[i] for i in self._index.groups[self._index.at(buffer, at)]]:
-                if at < start or own < rank:
+        openers, own = self._openers, self._own_groups
+        count = len(openers.terminals)
+        rank = group - own if group > own else count + group
+        begins = openers.partial_start_search
+        while at <= start:
+            if begins is not None and ((at := begins(buffer, at)) < 0 or at > start):
+                return None
+            for number in openers.groups[openers.group_at(buffer, at)]:
+                if number >= count or (at == start and number + 1 >= rank):
+                    break
+                marker = openers.terminals[number]
+                if marker.may_stay_open and openers.may_be_open(marker.regex, buffer, at):
+                    return at
+            for pattern, place in self.found:
+                if at < start or count + place < rank:
                     found = pattern.match(buffer, at, partial=True)
                     if found is not None and found.partial:
                         return at
@@ -71,17 +77,7 @@ class OpenerMatcher:
         self.begins = openers.partial_start_search if partial else openers.start_search
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
-        self.open_markers = self._all_open_markers(own.open_markers) if partial else None
-
-    def _all_open_markers(self, own: matchers.OpenMarkers | None) -> matchers.OpenMarkers:
-        import regex
-
-        known = self._openers.terminals
-        found = [(regex.compile(t.regex), i) for i, t in enumerate(known, 1) if t.may_stay_open]
-        found += [(pattern, len(known) + group) for pattern, group in (own.found if own else [])]
-        ranks = {group: len(known) + group for group in range(1, self._groups + 1)}
-        ranks |= {self._groups + i: i for i in range(1, len(known) + 1)}
-        return _OpenMarkers(found, self.begins, ranks)
+        self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups) if partial else None
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an `OpenerMatch`."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.opener_index import FoundOpener, OpenerIndex, like, opener_index
+from outspoken.detection.opener_index import FoundOpener, OpenerIndex, opener_index
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import matchers, registry
-from outspoken.grammar.registry import PLAIN
+from outspoken.grammar.registry import PLAIN, like
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply, Text, ToolCall

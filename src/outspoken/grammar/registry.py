@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
 from .automaton import Automaton
+from .format_index import FormatIndex, read_index
 from .header import Header, read_header
 from .tables import Tables, is_current, own_folder
 
@@ -126,11 +127,32 @@ def _names(edition: int) -> tuple[str, ...]:
 
 
 @cached
+def index() -> FormatIndex | None:
+    """The index of the formats that have a grammar file; None if it is not current."""
+    return read_index(grammars_folder())
+
+
+@cached
+def like(name: str) -> str:
+    """The format that spells its calls as this one does, if its header names one; else ""."""
+    known = index()
+    found = known.like.get(name) if known is not None else None
+    return header(name).like if found is None else found
+
+
+def added_names(edition: int) -> tuple[str, ...]:
+    """The names of the formats of an edition that were added while the program runs, in alphabetical order."""
+    return tuple(sorted(_editions[edition]))
+
+
+@cached
 def _aliases(edition: int) -> dict[str, str]:
     """The names of formats by their normalized names and aliases."""
     found: dict[str, str] = {}
+    known = index()
     for name in _names(edition):
-        for alias in (name, *header(name).aliases):
+        aliases = known.aliases.get(name) if known is not None else None
+        for alias in (name, *(header(name).aliases if aliases is None else aliases)):
             found.setdefault(normalized(alias), name)
     return found
 
@@ -148,8 +170,9 @@ def resolve(name: str) -> str:
 @cached
 def _resolved(name: str, edition: int) -> str:
     wanted = normalized(name)
-    if wanted in _names(edition):
-        return wanted
+    is_file = _NAME.fullmatch(wanted) and (grammars_folder() / f"{wanted}.lark").is_file()
+    if is_file or wanted in _editions[edition]:
+        return wanted  # no other format is looked at
     found = _aliases(edition).get(wanted)
     if found is None:
         raise UnknownFormatError(name, _aliases(edition))

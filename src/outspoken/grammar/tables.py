@@ -134,9 +134,13 @@ _IMPORT = re.compile(rb"^%import[ ]+((?:\.\w+)+)", re.MULTILINE)
 @lru_cache(maxsize=1)
 def own_folder() -> Path:
     """The folder of the library's own grammars, in an installed package or a checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / "grammars"
-    return installed if installed.is_dir() else package.parents[1] / "grammars"
+    installed = _installed_folder()
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "grammars"
+
+
+@lru_cache(maxsize=1)
+def _installed_folder() -> Path:
+    return Path(__file__).parents[1] / "grammars"
 
 
 def sources(grammar: Path) -> dict[str, int]:
@@ -158,7 +162,9 @@ def sources(grammar: Path) -> dict[str, int]:
 
 
 def is_current(folder: Path, recorded: dict[str, int]) -> bool:
-    """Do the files in a folder still have the recorded checksums?"""
+    """Do the files in a folder still have the recorded checksums? Those of an installed package always do."""
+    if folder == _installed_folder():
+        return True
     try:
         return all(zlib.crc32((folder / name).read_bytes()) == checksum for name, checksum in recorded.items())
     except OSError:

@@ -7,15 +7,16 @@ looks at the characters that follow and at what must precede the marker.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from string import ascii_lowercase
+from typing import NamedTuple
 
 from .prefixes import Lookbehinds, leading_prefixes, prefix_pattern
 from .syntax import parse
 
 #: How many characters of a marker are looked at (fewer if it has many spellings), and of white space before it.
-_LENGTHS, _MAX_SPACES = (6, 3, 1), 11
+_LENGTHS, _MAX_SPACES = (4, 3, 1), 11
 #: Rare in prose: nothing else is looked at in markers that begin with one of these.
 _RARE = "<[{`"
 _SPACES = rf"\s{{0,{_MAX_SPACES}}}"
@@ -36,38 +37,51 @@ def prefilter_pattern(patterns: Iterable[str], *, partial: bool = False) -> str 
     split = _split(patterns)
     if split is None:
         return None
-    anywhere, outside_words = split
+    return _join(*split, partial=partial)
+
+
+def _join(anywhere: list[_Prefix], outside_words: list[_Prefix], *, partial: bool) -> str:
     parts = [_one_of(anywhere, partial=partial)] if anywhere else []
     if outside_words:
         parts.append(f"(?<![a-z])(?:{_one_of(outside_words, partial=partial)})")
     return "|".join(parts)
 
 
-def compile_prefilter(patterns: Sequence[str], chars: str | None, *, partial: bool) -> Prefilter | None:
-    """A search for places where one of the patterns may begin; None if that is anywhere.
+class PrefilterSource(NamedTuple):
+    """What `compile_prefilter` compiles: a pattern, and whether it skips lowercase words."""
 
-    `chars` is the class of the characters with which the patterns begin, as a pattern. `partial` is as for
-    `prefilter_pattern`.
-    """
-    split = _split(patterns) if chars else None
+    pattern: str
+    skips_words: bool
+
+
+def prefilter_source(patterns: Iterable[str], *, partial: bool) -> PrefilterSource | None:
+    """The source of a search for places where one of the patterns may begin; None if that is anywhere."""
+    split = _split(patterns)
     if split is None:
         return None
     anywhere, outside_words = split
     in_words = [text for spaced, text, _ in anywhere if not spaced and text[0] in ascii_lowercase]
     if in_words or not (anywhere and outside_words):
-        search = re.compile(f"(?={chars})(?:{prefilter_pattern(patterns, partial=partial)})").search
-        return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
-    bound = f"(?={chars})(?:{_one_of(outside_words, partial=partial)})"
-    match_here = re.compile(f"(?<![a-z]){bound}").match
+        return PrefilterSource(_join(anywhere, outside_words, partial=partial), False)
     # No marker begins inside a lowercase word, so the search skips words: it looks at every other character, for a
     # marker that begins with it, or (the empty group) right behind it.
     free = _one_of(anywhere, partial=partial, first_is_read=True)
-    search_next = re.compile(f"[^a-z](?:{free}|(?={bound})())").search
+    firsts = {text[0] for is_spaced, text, _ in outside_words if not is_spaced}
+    spaces = r"\s" if any(is_spaced for is_spaced, _, _ in outside_words) else ""
+    bound = f"(?=[{prefix_pattern(''.join(sorted(firsts)))}{spaces}])(?:{_one_of(outside_words, partial=partial)})"
+    return PrefilterSource(f"[^a-z](?:{free}|(?={bound})())", True)
+
+
+def compile_prefilter(source: PrefilterSource, may_begin: Callable[[str, int], bool]) -> Prefilter:
+    """The search of a source. `may_begin` tells, more coarsely, whether one of the patterns may begin at a place."""
+    search = re.compile(source.pattern).search
+    if not source.skips_words:
+        return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
 
     def prefilter(text: str, pos: int) -> int:
-        if match_here(text, pos) is not None:
+        if (not pos or text[pos - 1] not in ascii_lowercase) and pos < len(text) and may_begin(text, pos):
             return pos
-        found = search_next(text, pos)
+        found = search(text, pos)
         if found is None:
             return -1
         return found.start() if found.lastindex is None else found.start() + 1
@@ -132,7 +146,7 @@ def _rest(found: set[_Rest], spaces: str, *, partial: bool) -> str:
     for behind in sorted({behind for _, behind in found}):
         texts = {text for text, other in found if other == behind} - (free if behind else set())
         if texts:
-            parts.append(_lookbehinds(behind) + spaces + _texts(sorted(texts), partial=partial))
+            parts.append(_lookbehinds(behind) + spaces + _texts(texts, partial=partial))
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
@@ -141,16 +155,24 @@ def _lookbehinds(behind: Lookbehinds) -> str:
     return "".join([f"(?<{'!' if is_negative else '='}{chars}(?s:.))" for is_negative, chars in behind])
 
 
-def _texts(texts: list[str], *, partial: bool) -> str:
+def _texts(texts: Collection[str], *, partial: bool) -> str:
     """A pattern for one of several texts; with `partial`, the end of the input may cut it off."""
     if "" in texts:
         return ""
-    short = [text for text in texts if not any(text != other and text.startswith(other) for other in texts)]
-    return f"(?:{'|'.join([_cut_off(text) if partial else prefix_pattern(text) for text in short])})"
-
-
-def _cut_off(text: str) -> str:
-    return f"(?:\\Z|{prefix_pattern(text[0])}{_cut_off(text[1:])})" if text else ""
+    by_first: dict[str, set[str]] = {}
+    for text in texts:
+        by_first.setdefault(text[0], set()).add(text[1:])
+    by_rest: dict[str, str] = {}
+    for char, rests in sorted(by_first.items()):
+        rest = _texts(rests, partial=partial)
+        by_rest[rest] = by_rest.get(rest, "") + char
+    branches = [
+        (prefix_pattern(chars) if len(chars) == 1 else f"[{prefix_pattern(chars)}]") + rest
+        for rest, chars in by_rest.items()
+    ]
+    if partial:
+        branches.append(r"\Z")
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
 @lru_cache(maxsize=4096)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
-from threading import Lock
-from typing import Any
+from collections.abc import Sequence as Sequence_
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
 
 #: The length of prefixes, and how many a pattern may have.
 PREFIX_LENGTH, _MAX_PREFIXES = 24, 40
+#: How many characters of white space are passed over: behind more, any pattern with leading white space may match.
+MAX_SPACES = 24
 #: A class of more characters counts as any character.
 _MAX_CHARS = 4
 
@@ -136,89 +138,116 @@ def _listed(chars: Chars, folds: bool) -> set[str] | None:
     return set(chars.literals)
 
 
-#: All characters of white space, which lie below U+3001, as spaces.
-_SPACES = {code: " " for code in range(0x3001) if chr(code).isspace()}
+#: A node: what follows the first character of its edge, the groups of the patterns that may match a text which leaves
+#: the tree here (or within the edges below) and a text which ends here, and the nodes below by their first character.
+TreeNode: TypeAlias = "tuple[str, int, int, dict[str, TreeNode]]"
+
+
+class PrefixData(NamedTuple):
+    """A `PrefixIndex` as plain data.
+
+    `groups` holds the numbers of the patterns that may match at one place, in order. `solid` is the tree of the
+    prefixes that begin with another character than white space, `spaced` that of those behind white space.
+    """
+
+    groups: Sequence_[Sequence_[int]]
+    solid: TreeNode
+    spaced: TreeNode
 
 
 class PrefixIndex:
     """Tells which of many patterns may match at a place in a text. Threads may share it.
 
-    `groups` holds the numbers of the patterns that may match at one place, in order. It depends on the patterns alone,
-    so no text can make it grow without bound.
+    A pattern that begins with white space may match behind white space of any kind and length.
     """
 
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self.groups: list[tuple[int, ...]] = []
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._lock = Lock()
-        self._root = _TrieNode()
-        for number, pattern in enumerate(patterns):
-            for prefix in prefixes(pattern):
-                self._root.add(number, prefix)
-        self._by_prefix: dict[str, int] = {}
-        self._match = re.compile(self._longest_prefix(self._root, "")).match
+    def __init__(self, data: PrefixData) -> None:
+        self.groups, self._solid, self._spaced = data
 
     def at(self, text: str, pos: int) -> int:
         """The number of the group that may match at a place, or begin there if the text ends soon after it."""
-        if len(text) - pos < PREFIX_LENGTH:
-            return self._number(self._root.candidates(text[pos:]))
-        found: Any = self._match(text, pos)
-        number = self._by_prefix.get(found[0])
-        return self._by_prefix[found[0].translate(_SPACES)] if number is None else number
+        if not text[pos].isspace():
+            return _walk(self._solid, text, pos)
+        for at in range(pos + 1, min(pos + MAX_SPACES, len(text))):
+            if not text[at].isspace():
+                return _walk(self._spaced, text, at)
+        return self._spaced[2]
 
-    def _number(self, group: tuple[int, ...]) -> int:
-        number = self._numbers.get(group)
-        if number is not None:
-            return number
-        with self._lock:
-            if group not in self._numbers:
-                self.groups.append(group)
-                self._numbers[group] = len(self.groups) - 1
-            return self._numbers[group]
 
-    def _longest_prefix(self, node: _TrieNode, prefix: str) -> str:
-        """A pattern for the longest prefix in the trie below a node; notes the group of each prefix it may match."""
-        self._by_prefix[prefix] = self._number(node.complete)
-        branches: list[str] = []
-        for char, child in sorted(node.children.items()):
-            edge = char
-            while len(child.children) == 1 and not child.ends:
-                ((char, child),) = child.children.items()
-                edge += char
-            branches.append(prefix_pattern(edge) + self._longest_prefix(child, prefix + edge))
-        return f"(?:{'|'.join(branches)}|)" if branches else ""
+def _walk(node: TreeNode, text: str, pos: int) -> int:
+    """The group of the text from a position on, in the tree below a node."""
+    length = len(text)
+    while pos < length:
+        char = text[pos]
+        child = node[3].get(char) or (node[3].get(" ") if char.isspace() else None)
+        if child is None:
+            return node[1]
+        pos += 1
+        rest = child[0]
+        if rest:
+            if not text.startswith(rest, pos):
+                return child[2] if length - pos < len(rest) and rest.startswith(text[pos:]) else node[1]
+            pos += len(rest)
+        node = child
+    return node[2]
+
+
+def index_prefixes(patterns: Iterable[str]) -> PrefixData:
+    """The data of a `PrefixIndex` of patterns."""
+    solid, spaced = _TrieNode(), _TrieNode()
+    for number, pattern in enumerate(patterns):
+        for is_spaced, text, _ in _known_prefixes(pattern):
+            bare = text.lstrip()
+            if is_spaced or bare != text or not bare:
+                spaced.add(number, bare)
+            if not (is_spaced or bare != text):
+                solid.add(number, bare)
+    groups: dict[tuple[int, ...], int] = {}
+    trees = [node.compressed("", (), groups) for node in (solid, spaced)]
+    return PrefixData(list(groups), trees[0], trees[1])
+
+
+@lru_cache(maxsize=4096)
+def _known_prefixes(pattern: str) -> frozenset[tuple[bool, str, Lookbehinds]]:
+    """The leading prefixes of a pattern, as long as they can be."""
+    found, length = leading_prefixes(pattern, PREFIX_LENGTH), PREFIX_LENGTH
+    while length > 1 and any(not text.strip() for _, text, _ in found):
+        length //= 2
+        found = leading_prefixes(pattern, length)
+    return found
 
 
 class _TrieNode:
     """A node of a trie of prefixes. `ends` are the patterns of which a prefix ends here."""
 
-    def __init__(self, parent: _TrieNode | None = None) -> None:
+    def __init__(self) -> None:
         self.children: dict[str, _TrieNode] = {}
-        self.ends, self._parent = set[int](), parent
+        self.ends = set[int]()
 
     def add(self, number: int, prefix: str) -> None:
         """Add a prefix of a pattern below this node."""
         node = self
-        for char in prefix.translate(_SPACES):
-            node = node.children.setdefault(char, _TrieNode(node))
+        for char in prefix:
+            node = node.children.setdefault(" " if char.isspace() else char, _TrieNode())
         node.ends.add(number)
 
-    def candidates(self, text: str) -> tuple[int, ...]:
-        """The patterns that may match a text from its start, or have it as their beginning, in order."""
-        node = self
-        for char in text.translate(_SPACES):
-            child = node.children.get(char)
-            if child is None:
-                return node.complete
-            node = child
-        return node.possible
+    def below(self) -> set[int]:
+        """The patterns of which a prefix ends here or below."""
+        return self.ends.union(*[child.below() for child in self.children.values()])
 
-    @cached_property
-    def complete(self) -> tuple[int, ...]:
-        """The patterns with a prefix that ends here or above: anything may follow it."""
-        return tuple(sorted({*self.ends, *(self._parent.complete if self._parent else ())}))
+    def compressed(self, rest: str, above: tuple[int, ...], groups: dict[tuple[int, ...], int]) -> TreeNode:
+        """The tree from here on, with edges of several characters (white space has an edge of its own).
 
-    @cached_property
-    def possible(self) -> tuple[int, ...]:
-        """The patterns with a prefix that ends here, above or below."""
-        return tuple(sorted({*self.complete, *[n for child in self.children.values() for n in child.possible]}))
+        `above` are the patterns with a prefix that ends above.
+        """
+        complete = tuple(sorted({*above, *self.ends}))
+        possible = tuple(sorted({*complete, *self.below()}))
+        children: dict[str, TreeNode] = {}
+        for char, child in sorted(self.children.items()):
+            edge, node = "", child
+            while char != " " and len(node.children) == 1 and not node.ends and " " not in node.children:
+                ((more, node),) = node.children.items()
+                edge += more
+            children[char] = node.compressed(edge, complete, groups)
+        numbers = [groups.setdefault(group, len(groups)) for group in (complete, possible)]
+        return rest, numbers[0], numbers[1], children
