@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Settings
-from outspoken.payloads import Options, PayloadRegistry, PayloadType
+from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from tests.loops import in_one_item
 from tests.payload_streams import read
 
@@ -37,7 +36,7 @@ class Case:
     payloads: dict[str, Any] = field(default_factory=dict[str, Any])
     codes: tuple[str, ...] = ()
     page: str | None = None
-    options: Options = field(default_factory=Options)
+    settings: PayloadSettings = field(default_factory=PayloadSettings)
     status: str = "ok"
 
 
@@ -93,7 +92,7 @@ TEXT = [
         f"So:\n```\nCARD: {P}\nx\n```",
         "So:\n```\nx\n```",
         CARD,
-        options=Options(markers_in_fences=True),
+        settings=PayloadSettings(markers_in_fences=True),
     ),
     Case("no colon", f"CARD {P}", f"CARD {P}"),
     Case("bullets", "TIPS:\n- a\n- b", "TIPS:\n- a\n- b", {}, ("missing-payload",)),
@@ -107,7 +106,7 @@ TEXT = [
         "Bye.",
         {},
         ("unclosed-payload",),
-        options=Options(strip_broken=True),
+        settings=PayloadSettings(strip_unfinished=True),
         status="truncated",
     ),
     Case("half a marker", "Bye.\nTIP", "Bye.\nTIP"),
@@ -173,12 +172,12 @@ INSIDE = [
     Case("no JSON at all", "CARD: {your card}, please", "CARD: {your card}, please", {}, ("broken-payload",),
          status="invalid"),
     Case("no JSON, stripped", "See CARD: {your card} please", "See please", {}, ("broken-payload",),
-         options=Options(strip_broken=True), status="invalid"),
+         settings=PayloadSettings(strip_unfinished=True), status="invalid"),
     Case("broken, then sound", f'CARD: {{bad}}\nTIPS: ["a"]\nCARD: {P}', "CARD: {bad}", {"tips": ["a"], "card": MOSS},
          ("broken-payload", "suggestions-with-proposal"), status="invalid"),
     Case("cut off", 'Hi CARD: {"a": 1, "b', 'Hi CARD: {"a": 1, "b', {}, ("unclosed-payload",), status="truncated"),
     Case("cut off, stripped", 'Hi CARD: {"a": 1, "b', "Hi", {}, ("unclosed-payload",),
-         options=Options(strip_broken=True), status="truncated"),
+         settings=PayloadSettings(strip_unfinished=True), status="truncated"),
 ]  # fmt: skip
 
 Q = '{"title": "Fern"}'
@@ -187,24 +186,24 @@ TWICE = f"One CARD: {P}\nCARD: {Q} two"
 BOTH = f"CARD_DECK: {Q}\nCARD: {P}"
 PLACE = [
     Case("twice", TWICE, "One\ntwo", CARD, ("extra-payload",)),
-    Case("twice, kept", TWICE, f"One\nCARD: {Q} two", CARD, ("extra-payload",), options=Options(extra="keep")),
+    Case("twice, kept", TWICE, f"One\nCARD: {Q} two", CARD, ("extra-payload",), settings=PayloadSettings(extra="keep")),
     Case("list twice", 'TIPS: ["a"] TIPS: ["b"]', "", {"tips": ["a"]}, ("extra-payload",)),
     Case("two kinds", BOTH, "", {"card_deck": FERN}, ("extra-payload",), "decks"),
     Case("list with a payload", f'TIPS: ["a"]\nCARD: {P}', "", {"tips": ["a"], "card": MOSS},
          ("suggestions-with-proposal",)),
     Case("list dropped for a payload", f'TIPS: ["a"]\nCARD: {P}', "", CARD, ("suggestions-with-proposal",),
-         options=Options(suggestions_with_proposal="drop")),
+         settings=PayloadSettings(suggestions_with_proposal="drop")),
     Case("list alone is not dropped", 'TIPS: ["a"]', "", {"tips": ["a"]},
-         options=Options(suggestions_with_proposal="drop")),
+         settings=PayloadSettings(suggestions_with_proposal="drop")),
     Case("of another page", f"Hi\nCARD_DECK: {P}", f"Hi\nCARD_DECK: {P}", {}, ("marker-not-registered",), "home"),
     Case("of another page, stripped", f"Hi\nCARD_DECK: {P}\n", "Hi", {}, ("marker-not-registered",), "home",
-         Options(strip_unregistered=True)),
+         PayloadSettings(strip_unregistered=True)),
     Case("of another page, and broken", 'CARD_DECK: {"a": 1, "b: [2} bye', 'CARD_DECK: {"a": 1, "b: [2} bye', {},
          ("marker-not-registered",), "home"),
     Case("of another page, and cut off", 'Hi CARD_DECK: {"a": [', "Hi", {}, ("marker-not-registered",), "home",
-         Options(strip_unregistered=True)),
+         PayloadSettings(strip_unregistered=True)),
     Case("of another page, and no more than a marker", "Hi\nCARD_DECK:", "Hi", {}, ("marker-not-registered",), "home",
-         Options(strip_unregistered=True)),
+         PayloadSettings(strip_unregistered=True)),
     Case("in one of another page", 'CARD_DECK: {"a": "\\nCARD: {}"}', 'CARD_DECK: {"a": "\\nCARD: {}"}', {},
          ("marker-not-registered",), "home"),
 ]  # fmt: skip
@@ -218,7 +217,7 @@ CASES = [
 
 @in_one_item("case", [case for _, case in CASES])
 def test_a_response(case: Case) -> None:
-    reply = read(REGISTRY, case.text, case.page, options=case.options)
+    reply = read(REGISTRY, case.text, case.page, settings=case.settings)
     assert reply.to_message()["message"] == reply.text == case.message
     assert {one.type: one.data for one in reply.payloads} == case.payloads
     assert [diagnostic.code for diagnostic in reply.diagnostics] == list(case.codes)
@@ -251,13 +250,13 @@ def test_missing_closer_after_a_natural_stop_is_repaired() -> None:
 
 
 def test_extra_payloads_are_collected() -> None:
-    reply = read(REGISTRY, TWICE, options=Options(extra="collect"))
+    reply = read(REGISTRY, TWICE, settings=PayloadSettings(extra="collect"))
     assert [one.data for one in reply.extra_payloads] == [FERN]
     assert [one.data for one in reply.payloads] == [MOSS]
 
 
 def test_first_registered_type_wins_if_requested() -> None:
-    reply = REGISTRY.parse(BOTH, "decks", options=Options(precedence="registration"))
+    reply = REGISTRY.parse(BOTH, "decks", settings=PayloadSettings(precedence="registration"))
     assert [(one.type, one.data) for one in reply.payloads] == [("card", MOSS)]
     assert [diagnostic.code for diagnostic in reply.diagnostics] == ["extra-payload"]
 
@@ -276,9 +275,9 @@ def test_a_prompt_that_opened_the_reasoning() -> None:
 
 def test_too_deep_or_too_long_payload_is_text() -> None:
     deep = f"Hi\nTIPS: {'[' * 40}{']' * 40} bye"
-    reply = read(REGISTRY, deep, settings=Settings(max_depth=32))
+    reply = read(REGISTRY, deep, settings=PayloadSettings(max_depth=32))
     assert (reply.text, reply.payloads, [one.code for one in reply.diagnostics]) == (deep, [], ["broken-payload"])
-    assert len(REGISTRY.parse(deep, settings=Settings(max_depth=41)).payloads) == 1
+    assert len(REGISTRY.parse(deep, settings=PayloadSettings(max_depth=41)).payloads) == 1
 
 
 def test_text_blocks_are_one_text() -> None:

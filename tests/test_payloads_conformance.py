@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from outspoken.contrib.table_chat import TYPES
-from outspoken.payloads import Options, PayloadRegistry
+from outspoken.payloads import PayloadRegistry, PayloadSettings
 from tests.payload_streams import read
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "conformance" / "gui" / "marker_cases.jsonl"
-ALIKE = Options(validation="off")
+ALIKE = PayloadSettings(validation="off")
 
 P: dict[str, Any] = {"mode": "create", "operations": []}
 A = [{"label": "A", "value": "a"}]
@@ -57,7 +57,7 @@ def test_every_shared_case() -> None:
         names = {"suggested_values", "suggested_actions", *case["registered_payloads"]}
         registry = PayloadRegistry([one for one in TYPES if one.name in names])
         number = int(case["id"].removeprefix("marker-"))
-        reply = read(registry, case["input"], options=ALIKE)
+        reply = read(registry, case["input"], settings=ALIKE)
         assert reply.to_message() == OURS.get(number, case["spec_literal"]), case["id"]
         assert (reply.to_message() != case["spec_literal"]) == (number in OURS), case["id"]
         seen += 1

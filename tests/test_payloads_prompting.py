@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from syrupy.assertion import SnapshotAssertion
 
 from outspoken.contrib.table_chat import DATA_PROPOSAL, TYPES, tables_registry
-from outspoken.payloads import Options, PayloadRegistry, PayloadType
+from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.payloads.prompting import write_payload
-from outspoken.payloads.types import Validation
+from outspoken.payloads.settings import Validation
 
 TABLES = tables_registry({"table_view": {"open_filters": "Open the filters of the table"}})
 
@@ -86,5 +86,5 @@ def test_the_manifest(snapshot: SnapshotAssertion) -> None:
 )
 @pytest.mark.parametrize("validation", ["off", "warn"])
 def test_summary_of_any_text(text: str, validation: Validation) -> None:
-    reply = TABLES.parse(text, options=Options(validation=validation))
+    reply = TABLES.parse(text, settings=PayloadSettings(validation=validation))
     assert TABLES.manifest([reply]).startswith(f"- answer 1, `{reply.payloads[0].type}`")

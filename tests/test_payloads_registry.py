@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, Settings, StreamClosedError
+from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, StreamClosedError
 from outspoken.contrib.table_chat import TYPES, tables_registry
-from outspoken.payloads import Options, PayloadRegistry, PayloadType, TypedPayload, grammar, registry
+from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType, TypedPayload, grammar, registry
 
 
 class Ferry(BaseModel):
@@ -53,9 +53,9 @@ def test_marker_with_or_without_colon(marker: str) -> None:
         ),
         (lambda: PayloadRegistry([FERRY]).parse("Hi", "home"), "there is no page `home`; there are none"),
         (lambda: tables_registry().parse("Hi", "table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
-        (lambda: Options(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
+        (lambda: PayloadSettings(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
         (
-            lambda: PayloadRegistry([FERRY]).parser(options=Options(precedence="registration")),
+            lambda: PayloadRegistry([FERRY]).parser(settings=PayloadSettings(precedence="registration")),
             "requires the whole text; a stream selects the first payload",
         ),
         (
@@ -198,15 +198,15 @@ def test_a_text_over_the_limit() -> None:
     made = PayloadRegistry([FERRY])
     text = 'Hi FERRY: {"harbour": "Ystad", "seats": 3} and a long way to go'
     with pytest.raises(LimitError) as caught:
-        made.parse(text, settings=Settings(max_chars=50))
+        made.parse(text, settings=PayloadSettings(max_chars=50))
     assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
     with pytest.raises(LimitError) as caught:
-        list(made.stream(text, settings=Settings(max_chars=50)))
+        list(made.stream(text, settings=PayloadSettings(max_chars=50)))
     assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
 
 
 def test_on_error_raise() -> None:
-    made = PayloadRegistry([FERRY], options=Options(validation="strict"))
+    made = PayloadRegistry([FERRY], settings=PayloadSettings(validation="strict"))
     with pytest.raises(ResponseError) as caught:
         made.parse('FERRY: {"harbour": "Ystad"}', on_error="raise")
     assert caught.value.diagnostic.code == "invalid-payload"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import PayloadParsed, Settings, TextDelta
+from outspoken import PayloadParsed, TextDelta
 from outspoken.cli.explain import event_line
 from outspoken.json.scanner import BracketCounter
-from outspoken.payloads import Options, PayloadPreview, PayloadRegistry, PayloadType
+from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.results.message_text import MessageBuilder
 from tests.payload_streams import check_chunks, events_of
 
@@ -48,9 +48,11 @@ def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, pag
 
 @given(st.lists(st.sampled_from(PIECES), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
 def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None:
-    options = Options(strip_broken=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop")
+    settings = PayloadSettings(
+        strip_unfinished=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop"
+    )
     text = "".join(parts)
-    check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, "home", options=options), options=options)
+    check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, "home", settings=settings), settings=settings)
 
 
 @given(
@@ -115,7 +117,7 @@ def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
 
 
 def test_broken_payload_respects_the_buffer_limit() -> None:
-    settings = Settings(max_hold=60)
+    settings = PayloadSettings(max_hold=60)
     text = 'Hi CARD: {"a": "no quote}\n' + "and more text " * 10 + 'TIPS: ["a"]'
     whole = REGISTRY.parse(text, settings=settings)
     for size in (1, 7, 40, 400):
@@ -138,11 +140,11 @@ def test_no_marker_and_no_json_is_ever_sent() -> None:
 
 
 def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
-    options = Options(suggestions_with_proposal="drop")
-    parser = REGISTRY.parser(options=options)
+    settings = PayloadSettings(suggestions_with_proposal="drop")
+    parser = REGISTRY.parser(settings=settings)
     assert parser.feed('TIPS: ["a"] Hi') == [TextDelta("Hi")]
     assert [type(event).__name__ for event in parser.close()] == ["PayloadParsed", "Done"]
-    parser = REGISTRY.parser(options=options)
+    parser = REGISTRY.parser(settings=settings)
     parser.feed('TIPS: ["a"]\nCARD: {}')
     assert [type(event).__name__ for event in parser.close()] == ["Done"]
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from outspoken.contrib.table_chat import DATA_PROPOSAL, SCHEMA_PROPOSAL, DataProposal, SchemaProposal, tables_registry
-from outspoken.payloads import Options, Page, PayloadRegistry, PayloadType, TypedPayload
+from outspoken.payloads import Page, PayloadRegistry, PayloadSettings, PayloadType, TypedPayload
 
 TABLES = tables_registry()
 #: A new table as it should be.
@@ -23,7 +23,7 @@ def judged(
     marker: str, data: Any, validation: Any = "warn", registry: PayloadRegistry = TABLES
 ) -> tuple[Any, list[str]]:
     """The data of the payload, None where it may not be used; and what is said, each with its code."""
-    reply = registry.parse(f"{marker} {json.dumps(data)}", options=Options(validation=validation))
+    reply = registry.parse(f"{marker} {json.dumps(data)}", settings=PayloadSettings(validation=validation))
     messages = [f"{one.code}: {one.message}" for one in reply.diagnostics]
     assert len(reply.payloads) + len(reply.unfinished_payloads) == 1
     return (reply.payloads[0].data if reply.payloads else None), messages
@@ -175,9 +175,9 @@ def test_empty_suggestions_are_a_list() -> None:
 
 def test_strictly_rejected_payload_is_text_unless_stripped() -> None:
     text = 'Hi\nDATA_PROPOSAL: {"operations": []}'
-    strict = TABLES.parse(text, options=Options(validation="strict"))
+    strict = TABLES.parse(text, settings=PayloadSettings(validation="strict"))
     assert (strict.text, strict.status, strict.payloads) == (text, "invalid", [])
-    assert TABLES.parse(text, options=Options(validation="strict", strip_broken=True)).text == "Hi"
+    assert TABLES.parse(text, settings=PayloadSettings(validation="strict", strip_unfinished=True)).text == "Hi"
     assert TABLES.parse(text).diagnostics[0].severity == "warning"
     assert strict.diagnostics[0].severity == "error"
 
@@ -185,7 +185,7 @@ def test_strictly_rejected_payload_is_text_unless_stripped() -> None:
 def test_strictly_rejected_proposal_makes_way_for_the_next() -> None:
     sound = {"operations": [{"action": "delete", "row_id": 1}]}
     text = f'DATA_PROPOSAL: {{"operations": []}}\nDATA_PROPOSAL: {json.dumps(sound)}'
-    reply = TABLES.parse(text, options=Options(validation="strict"))
+    reply = TABLES.parse(text, settings=PayloadSettings(validation="strict"))
     assert [one.data for one in reply.payloads] == [sound]
 
 

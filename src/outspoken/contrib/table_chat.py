@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from outspoken.payloads.registry import PayloadRegistry
-from outspoken.payloads.types import Options, Page, PayloadType
+from outspoken.payloads.settings import PayloadSettings
+from outspoken.payloads.types import Page, PayloadType
 from outspoken.payloads.validation import BrokenRulesError, is_dict, is_list
 
 _FEWEST, _MOST = 2, 4
@@ -328,13 +329,13 @@ TYPES = (SUGGESTED_VALUES, SUGGESTED_ACTIONS, SCHEMA_PROPOSAL, DATA_PROPOSAL)
 
 
 def tables_registry(
-    actions: Mapping[str, Mapping[str, str]] | None = None, options: Options | None = None
+    actions: Mapping[str, Mapping[str, str]] | None = None, settings: PayloadSettings | None = None
 ) -> PayloadRegistry:
     """A registry with these payloads for the pages `tables_list`, `table_edit` and `table_view`.
 
     `actions` are additional client actions by page, with their descriptions; `close_chat` is on all pages.
     """
-    registry = PayloadRegistry(TYPES, actions={"close_chat": "Close the chat panel"}, options=options)
+    registry = PayloadRegistry(TYPES, actions={"close_chat": "Close the chat panel"}, settings=settings)
     for page in ("tables_list", "table_edit", "table_view"):
         registry.add_page(page, (actions or {}).get(page))
     return registry

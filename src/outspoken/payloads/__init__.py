@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadReply as PayloadReply
     from .replies import TypedPayload as TypedPayload
+    from .settings import PayloadSettings as PayloadSettings
     from .streaming import PayloadStream as PayloadStream
-    from .types import Options as Options
     from .types import Page as Page
     from .types import PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
@@ -28,8 +28,9 @@ export_lazily(
     {
         "registry": "PayloadRegistry",
         "replies": "PayloadReply TypedPayload",
+        "settings": "PayloadSettings",
         "streaming": "PayloadStream",
-        "types": "Options Page PayloadType",
+        "types": "Page PayloadType",
         "validation": "BrokenRulesError",
         "outspoken.results.events": "PayloadPreview",
     },

@@ -12,13 +12,13 @@ from outspoken.parsing.options import OnError
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply, Span
-from outspoken.results.settings import Settings
 
 from .prompting import instructions, manifest
 from .replies import PayloadReply
 from .session import PayloadSession
+from .settings import PayloadSettings
 from .streaming import PayloadStream
-from .types import Options, Page, PayloadType
+from .types import Page, PayloadType
 
 #: A response: its text, or the content blocks of an API, whose text blocks are read as one text.
 Content: TypeAlias = str | Iterable[str | Mapping[str, Any]]
@@ -31,8 +31,8 @@ class PayloadRegistry:
     """The payload types that an application's assistant may write, by page.
 
     `types` are registered in their order; `actions` maps the client actions of all pages to their descriptions for the
-    model. `options` are the default options of all calls. Thread-safe, and may be changed during reading: a response is
-    read with the types that were registered when it started.
+    model. `settings` are the default settings of all calls. Thread-safe, and may be changed during reading: a response
+    is read with the types that were registered when it started.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class PayloadRegistry:
         types: Iterable[PayloadType] = (),
         *,
         actions: Mapping[str, str] | None = None,
-        options: Options | None = None,
+        settings: PayloadSettings | None = None,
     ) -> None:
-        self.options = options or Options()
+        self.settings = settings or PayloadSettings()
         self._lock = Lock()
         self._types: tuple[PayloadType, ...] = ()
         self._pages: dict[str, dict[str, str]] = {}
@@ -124,15 +124,14 @@ class PayloadRegistry:
         finish_reason: str | None = None,
         on_error: OnError = "keep",
         repair: RepairLimit | None = None,
-        settings: Settings | None = None,
-        options: Options | None = None,
+        settings: PayloadSettings | None = None,
     ) -> PayloadReply:
         """Read a response: a text, or content blocks, whose text blocks are read as one text.
 
-        `options` replaces the registry's options. For the other arguments and exceptions see `outspoken.parse`. Raises
-        ValueError for an unknown page.
+        `settings` replaces the registry's settings. For the other arguments and exceptions see `outspoken.parse`.
+        Raises ValueError for an unknown page.
         """
-        session = PayloadSession(self.page(page), options or self.options, prefix, on_error, repair, settings, None)
+        session = PayloadSession(self.page(page), settings or self.settings, prefix, on_error, repair, None)
         text, session.blocks = _join_text(content)
         reply = session.read(text, finish_reason)
         assert isinstance(reply, PayloadReply)
@@ -145,8 +144,7 @@ class PayloadRegistry:
         prefix: str | None = None,
         on_error: OnError = "keep",
         repair: RepairLimit | None = None,
-        settings: Settings | None = None,
-        options: Options | None = None,
+        settings: PayloadSettings | None = None,
         previews: bool = False,
     ) -> PayloadStream:
         """A stream that reads one response in chunks, with `feed` and `close`.
@@ -154,11 +152,11 @@ class PayloadRegistry:
         With `previews`, it sends previews of payloads while they arrive. Raises ValueError for an unknown page, and for
         `precedence="registration"`, which requires the whole text.
         """
-        options = options or self.options
-        if options.precedence != "text":
+        settings = settings or self.settings
+        if settings.precedence != "text":
             raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
         events: list[Event] = []
-        session = PayloadSession(self.page(page), options, prefix, on_error, repair, settings, events)
+        session = PayloadSession(self.page(page), settings, prefix, on_error, repair, events)
         return PayloadStream(session, events, previews=previews)
 
     def stream(self, chunks: Iterable[str | bytes], page: str | None = None, **how: Any) -> Iterator[Event]:

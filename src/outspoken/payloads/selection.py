@@ -14,7 +14,8 @@ from outspoken.results.replies import Payload, Segment, Span, Text
 
 from .grammar import FORMAT
 from .replies import TypedPayload
-from .types import Options, Page, PayloadType
+from .settings import PayloadSettings
+from .types import Page, PayloadType
 from .validation import Checked, check
 
 #: Findings that make a payload invalid.
@@ -32,8 +33,8 @@ class Selection(NamedTuple):
 class PayloadChecker:
     """Checks the payloads of one response against their types, each one once."""
 
-    def __init__(self, page: Page, options: Options, read: Callable[[int, int], str]) -> None:
-        self.page, self.options, self._read = page, options, read
+    def __init__(self, page: Page, settings: PayloadSettings, read: Callable[[int, int], str]) -> None:
+        self.page, self.settings, self._read = page, settings, read
         #: the whole text, once it is complete
         self.raw: str | None = None
         self._checked: dict[Span, Checked] = {}
@@ -45,7 +46,7 @@ class PayloadChecker:
     def check(self, type_: PayloadType, payload: Payload) -> Checked:
         """The result of checking a payload against its type."""
         if payload.span not in self._checked:
-            self._checked[payload.span] = check(type_, payload.data, self.page, self.options.validation)
+            self._checked[payload.span] = check(type_, payload.data, self.page, self.settings.validation)
         return self._checked[payload.span]
 
 
@@ -58,7 +59,7 @@ class PayloadSelector:
 
     def __init__(self, checker: PayloadChecker, only: Span | None = None) -> None:
         self._checker, self._only = checker, only
-        self._options, self._page = checker.options, checker.page
+        self._settings, self._page = checker.settings, checker.page
         self.message = MessageBuilder()
         self.diagnostics: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []
@@ -75,11 +76,11 @@ class PayloadSelector:
         type_ = self._page.of(found.type)
         if type_ is None:
             self._report(found, "marker-not-registered", f"this page has no payload `{found.type}`", "warning")
-            return self._left_out(found, strip=self._options.strip_unregistered)
+            return self._left_out(found, strip=self._settings.strip_unregistered)
         made = self._typed(found, type_)
         if made.status in ("truncated", "invalid"):
             self.unfinished.append(made)
-            return self._left_out(found, strip=self._options.strip_broken)
+            return self._left_out(found, strip=self._settings.strip_unfinished)
         allowed = type_.beside or self._only is None or found.span == self._only
         if not self.accepts(type_) or not allowed:
             return self._extra(found, made)
@@ -94,7 +95,7 @@ class PayloadSelector:
         if self._custom is None:
             return []
         beside = [self._selected[name] for name in self._page.beside if name in self._selected]
-        drop = self._options.suggestions_with_proposal == "drop"
+        drop = self._settings.suggestions_with_proposal == "drop"
         for one in beside:
             result = "it is left out" if drop else "both are kept"
             message = f"`{one.type}` is in the same message as `{self._custom.type}`; {result}"
@@ -126,9 +127,9 @@ class PayloadSelector:
         one = self._selected.get(made.type) or self._custom
         reason = f"`{one.type}` comes before it" if one is not None else "another one has precedence"
         self._report(found, "extra-payload", f"a message has one payload of this kind, and {reason}", "warning")
-        if self._options.extra == "collect":
+        if self._settings.extra == "collect":
             self.extra.append(made)
-        return self._left_out(found, strip=self._options.extra != "keep")
+        return self._left_out(found, strip=self._settings.extra != "keep")
 
     def _left_out(self, found: Payload, *, strip: bool) -> Selection:
         """Remove a payload that does not count from the message, or keep its text."""

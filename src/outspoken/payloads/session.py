@@ -11,43 +11,43 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import STATUSES, Payload, Reply
-from outspoken.results.settings import Settings
 
 from .grammar import FORMAT, automaton_of, line_marker, markers_of
 from .policy import PayloadBuilder, PayloadPolicy
 from .replies import PayloadReply
 from .selection import PayloadChecker, PayloadSelector, first_registered, select_segments
-from .types import Options, Page
+from .settings import PayloadSettings
+from .types import Page
 
 
 class PayloadSession(ResponseReader):
     """Reads one response with the payloads of a page."""
 
     builder_type = PayloadBuilder
+    settings: PayloadSettings
     _builder: PayloadBuilder
 
     def __init__(
         self,
         page: Page,
-        options: Options,
+        settings: PayloadSettings,
         prefix: str | None,
         on_error: OnError,
         repair: RepairLimit | None,
-        settings: Settings | None,
         events: list[Event] | None,
     ) -> None:
-        self.page, self.options = page, options
+        self.page = page
         self._markers = markers_of((*page.types, *page.elsewhere))
         self.blocks: tuple[tuple[int, int], ...] = ()
         policy = PayloadPolicy(line_marker(self._markers))
         found = read_options("auto", None, repair, on_error, None, settings)
         super().__init__(found._replace(format=FORMAT), prefix, events, policy)
         self._builder.page = page
-        self.checker = PayloadChecker(page, options, self._text.slice)
+        self.checker = PayloadChecker(page, settings, self._text.slice)
 
     def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
         """The automaton of the page's markers."""
-        return automaton_of(self._markers, lenient=lenient, in_code=self.options.markers_in_fences)
+        return automaton_of(self._markers, lenient=lenient, in_code=self.settings.markers_in_fences)
 
     def begun(self) -> tuple[str, int, int] | None:
         """The marker of the payload that is being read, and the offsets between which there is JSON of it so far."""
@@ -62,7 +62,7 @@ class PayloadSession(ResponseReader):
         read = super()._reply(raw)
         self.checker.raw = raw
         only = None
-        if self.options.precedence == "registration":
+        if self.settings.precedence == "registration":
             only = first_registered(self.checker, [s for s in read.segments if isinstance(s, Payload)])
         selector = PayloadSelector(self.checker, only)
         segments = select_segments(read.segments, selector)

@@ -35,7 +35,7 @@ class PayloadStream:
     def __init__(self, session: PayloadSession, events: list[Event], *, previews: bool = False) -> None:
         self._session, self._events, self._previews = session, events, previews
         self._selector = PayloadSelector(session.checker)
-        self._holds = session.options.suggestions_with_proposal == "drop"
+        self._holds = session.settings.suggestions_with_proposal == "drop"
         self._held: list[Event] = []
         #: the length of the open payload at which the next preview is due
         self._next_preview = 0

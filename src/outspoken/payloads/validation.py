@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
-from .types import Page, PayloadType, Validation
+from .settings import Validation
+from .types import Page, PayloadType
 
 
 class BrokenRulesError(ValueError):
