@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
-from outspoken.notations.tools import Tools
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.arguments import text_of
 from outspoken.results.replies import STATUSES, Reply, Status
 
 from .functions import parse
@@ -69,7 +71,7 @@ def _info(name: str) -> FormatInfo:
     )
 
 
-def detect(text: str, *, tools: Any = None) -> list[Candidate]:
+def detect(text: str | bytes | None, *, tools: Tools | Sequence[ToolLike] | None = None) -> list[Candidate]:
     """Return the formats that a text may be in, the best first. The list is empty for plain text.
 
     Every format reads the text, with and without the end of its prompts. A format is left out if it finds no more than
@@ -77,7 +79,7 @@ def detect(text: str, *, tools: Any = None) -> list[Candidate]:
     finds reasoning. The first candidate is the format that `parse` picks. The others are sorted by damage, by
     `covered`, by `known` and by name.
     """
-    given = Tools.of(tools)
+    text, given = text_of(text, "text"), Tools.of(tools)
     picked = parse(text, tools=given).format
     plain = _found(parse(text, format=PLAIN))
     found: list[Candidate] = []

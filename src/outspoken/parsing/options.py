@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypedDict
 
 from outspoken.grammar import registry
@@ -37,7 +37,7 @@ ENDED = frozenset(
 class ParserOptions(TypedDict, total=False):
     """The keyword arguments of `Parser`."""
 
-    tools: Tools | Iterable[ToolLike] | None
+    tools: Tools | Sequence[ToolLike] | None
     repair: RepairLimit | None
     on_error: OnError
     screen: Screen | None
@@ -56,7 +56,7 @@ class ReadOptions(NamedTuple):
 
 def read_options(
     format: str,
-    tools: Tools | Iterable[ToolLike] | None = None,
+    tools: Tools | Sequence[ToolLike] | None = None,
     repair: RepairLimit | None = None,
     on_error: OnError = "keep",
     screen: Screen | None = None,

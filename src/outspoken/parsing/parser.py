@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from functools import cache
 from types import ModuleType
 
@@ -55,7 +55,7 @@ class Parser:
         self,
         format: str = "auto",
         *,
-        tools: Tools | Iterable[ToolLike] | None = None,
+        tools: Tools | Sequence[ToolLike] | None = None,
         repair: RepairLimit | None = None,
         on_error: OnError = "keep",
         screen: Screen | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from outspoken.notations.tools import ToolLike, Tools
@@ -55,7 +55,7 @@ class ProviderStream:
         format: str | None = PROVIDER_FORMAT,
         *,
         prefix: str | None = None,
-        tools: Tools | Iterable[ToolLike] | None = None,
+        tools: Tools | Sequence[ToolLike] | None = None,
         repair: RepairLimit | None = None,
         on_error: OnError = "keep",
         screen: Screen | None = None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any, NoReturn, cast
@@ -30,7 +30,7 @@ def parse_message(
     *,
     prefix: str = "",
     finish_reason: str | None = None,
-    tools: Tools | Iterable[ToolLike] | None = None,
+    tools: Tools | Sequence[ToolLike] | None = None,
 ) -> dict[str, Any]:
     """The message of a response, in a format that `load_format` made of a response template.
 

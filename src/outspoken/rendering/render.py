@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
@@ -31,7 +31,7 @@ def render(
     what: Renderable | Iterable[Renderable],
     format: str,
     *,
-    tools: Tools | Iterable[ToolLike] | None = None,
+    tools: Tools | Sequence[ToolLike] | None = None,
     screen: Screen | None = None,
     settings: Settings | None = None,
 ) -> str:

@@ -11,9 +11,11 @@ _T = TypeVar("_T")
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for a message: "None", "a dict", "the class Weather"."""
+    """What a value is, for a message: "None", "bytes", "a dict", "the class Weather"."""
     if value is None:
         return "None"
+    if isinstance(value, bytes):
+        return "bytes"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = type(value).__name__

@@ -1,0 +1,163 @@
+"""`Parser` and `Session`: options are given once, and arguments of wrong types are refused by name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from enum import Enum
+from typing import Any
+
+import pytest
+
+import outspoken
+from outspoken import Done, Parser, Point, Screen, Settings, UnknownFormatError, astream, parse, render, stream
+from outspoken.parsing.inspection import detect
+
+CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
+OPEN = CALL.removesuffix("\n</tool_call>")
+CLICK = "Thought: There.\nAction: click(start_box='(500,250)')"
+
+
+async def _later(chunks: list[str]) -> AsyncIterator[str]:
+    for chunk in chunks:
+        yield chunk
+
+
+def _collect(events: AsyncIterator[Any]) -> list[Any]:
+    async def run() -> list[Any]:
+        return [event async for event in events]
+
+    return asyncio.run(run())
+
+
+def test_a_parser_gives_what_the_shorthands_give() -> None:
+    options: dict[str, Any] = {"screen": Screen(1920, 1080), "repair": "structure"}
+    parser = Parser("ui_tars_1_0", **options)
+    reply = parser.parse(CLICK)
+    assert reply == parse(CLICK, "ui_tars_1_0", **options)
+    assert [action.point for action in reply.actions if action.type == "click"] == [Point(x=960, y=270)]
+    events = list(parser.stream(list(CLICK)))
+    assert events[-1] == Done(reply)
+    assert events == list(stream(list(CLICK), "ui_tars_1_0", **options))
+    assert events == _collect(parser.astream(_later(list(CLICK))))
+    assert events == _collect(astream(_later(list(CLICK)), "ui_tars_1_0", **options))
+    session = parser.session()
+    assert [*[event for char in CLICK for event in session.feed(char)], *session.close()] == events
+
+
+def test_a_parser_reads_many_responses() -> None:
+    parser = Parser("hermes", tools=[{"name": "moor", "parameters": {"type": "object"}}])
+    for text in (CALL, OPEN, "", CALL):
+        assert parser.parse(text) == parse(text, "hermes", tools=parser.tools)
+    assert (parser.format, repr(parser)) == ("hermes", "Parser('hermes')")
+    assert (Parser("qwen2.5").format, Parser().format) == ("hermes", "auto")
+
+
+class _Reason(str, Enum):
+    STOP = "stop"
+
+
+@pytest.mark.parametrize("reason", ["stop", "end_turn", _Reason.STOP], ids=repr)
+def test_the_finish_reason_closes_a_call_whole_and_streamed(reason: str) -> None:
+    reply = parse(OPEN, "hermes", finish_reason=reason)
+    assert [call.status for call in reply.tool_calls] == ["repaired"]
+    for given in (reason, lambda: reason):
+        assert list(stream([OPEN], "hermes", finish_reason=given))[-1] == Done(reply)
+        assert _collect(astream(_later([OPEN]), "hermes", finish_reason=given))[-1] == Done(reply)
+        session = Parser("hermes").session()
+        session.feed(OPEN)
+        assert session.close(given)[-1] == Done(reply)
+
+
+def test_a_finish_reason_that_is_a_function_is_called_at_the_end() -> None:
+    state: list[str | None] = [None]
+
+    def chunks() -> Any:
+        yield OPEN
+        state[0] = "stop"
+
+    (*_, last) = stream(chunks(), "hermes", finish_reason=lambda: state[0])
+    assert isinstance(last, Done)
+    assert len(last.reply.tool_calls) == 1
+    (*_, last) = stream([OPEN], "hermes", finish_reason=lambda: None)
+    assert isinstance(last, Done)
+    assert last.reply.tool_calls == []
+
+
+def test_the_prefix_of_a_stream_is_read_as_of_a_whole_text() -> None:
+    text = "It floats.</think>Yes."
+    reply = parse(text, "hermes", prefix="<think>\n")
+    assert (reply.reasoning, reply.text) == ("It floats.", "Yes.")
+    assert list(stream(list(text), "hermes", prefix="<think>\n"))[-1] == Done(reply)
+    assert _collect(astream(_later(list(text)), "hermes", prefix="<think>\n"))[-1] == Done(reply)
+
+
+@pytest.mark.parametrize("format_", ["hermes", "auto"])
+def test_text_may_be_bytes_or_missing(format_: str) -> None:
+    text = CALL.replace("berth", "Liegeplatz für Fähren")
+    assert parse(text.encode(), format_) == parse(text, format_)
+    mutable: Any = bytearray(text, "utf-8")
+    assert parse(mutable, format_) == parse(text, format_)
+    assert parse(b"caf\xe9", format_).text == "caf\ufffd"
+    assert parse(None, format_) == parse("", format_)
+    pieces = [text.encode()[i : i + 3] for i in range(0, len(text.encode()), 3)]
+    assert list(stream([None, *pieces, "", None], format_))[-1] == Done(parse(text, format_))
+    assert detect(None) == detect(b"") == []
+
+
+_TEXT, _SETTINGS = "expected str, bytes or None", "expected Settings or None"
+#: The call, the wrong value, and the message.
+WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
+    (parse, {"content": "x"}, f"`text` is a dict; {_TEXT}"),
+    (parse, ["x"], f"`text` is a list; {_TEXT}"),
+    (detect, 5, f"`text` is an int; {_TEXT}"),
+    (lambda x: parse("x", prefix=x), 5, f"`prefix` is an int; {_TEXT}"),
+    (lambda x: list(stream([x])), {}, f"`chunk` is a dict; {_TEXT}"),
+    (lambda x: parse("x", x), None, "`format` is None; expected str"),
+    (lambda x: parse("x", x), ["hermes"], "`format` is a list; expected str"),
+    (lambda x: render([], x), b"hermes", "`format` is bytes; expected str"),
+    (lambda x: Parser(settings=x), {"max_chars": 5}, f"`settings` is a dict; {_SETTINGS}"),
+    (lambda x: Parser(settings=x), Settings, f"`settings` is the class Settings; {_SETTINGS}"),
+    (lambda x: render([], "hermes", settings=x), {}, f"`settings` is a dict; {_SETTINGS}"),
+    (lambda x: Parser(screen=x), (1, 2), "`screen` is a tuple; expected Screen or None"),
+    (lambda x: parse("x", finish_reason=x), True, "`finish_reason` is a bool; expected str or None"),
+    (lambda x: list(stream([], finish_reason=x)), lambda: 5, "`finish_reason` is an int; expected str or None"),
+    (stream, "abc", "`chunks` is a str; expected an iterable of chunks (for one text, call `parse`)"),
+    (stream, None, "`chunks` is None; expected an iterable of chunks"),
+    (astream, ["x"], "`chunks` is a list; expected an asynchronous iterable of chunks (else: `stream`)"),
+    (stream, _later([]), "`chunks` is asynchronous; call `astream`"),
+    (lambda x: Parser(tools=x), {"name": "moor"}, "`tools` is a dict; expected a list of tools"),
+]
+
+
+@pytest.mark.parametrize(("call", "value", "message"), WRONG, ids=[f"{n} {one[2][:28]}" for n, one in enumerate(WRONG)])
+def test_arguments_of_wrong_types_are_refused_by_name(call: Callable[[Any], object], value: Any, message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(value)
+    assert str(caught.value) == message
+
+
+def test_a_parser_refuses_wrong_values_when_it_is_made() -> None:
+    with pytest.raises(UnknownFormatError, match="did you mean `hermes`"):
+        Parser("hermess")
+    wrong: Any = "all"
+    with pytest.raises(ValueError, match='`repair` is \'all\'; expected one of "none", "notation"'):
+        Parser(repair=wrong)
+    with pytest.raises(ValueError, match='`on_error` is \'all\'; expected "keep" or "raise"'):
+        Parser(on_error=wrong)
+
+
+def test_the_shorthands_see_formats_that_are_added_later() -> None:
+    with pytest.raises(UnknownFormatError):
+        parse("x", "parser_test")
+    outspoken.load_format({"start_anchor": "<|m|>", "fields": {"content": {"close": "<|end|>"}}}, "parser_test")
+    assert parse("Moss.<|end|>", "parser_test").text == "Moss."
+
+
+def test_every_public_name_can_be_imported_and_is_listed() -> None:
+    names: list[str] = vars(outspoken)["__all__"]
+    assert all(getattr(outspoken, name) is not None for name in names)
+    assert len(names) <= 46
+    assert set(names) <= set(dir(outspoken))
+    with pytest.raises(AttributeError, match="module 'outspoken' has no attribute 'StreamParser'"):
+        getattr(outspoken, "StreamParser")  # noqa: B009
