@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from outspoken import Diagnostic, LimitError, Reply, Settings, UnknownFormatError, load_format, parse
+from outspoken import Diagnostic, LimitError, Parser, Reply, Screen, Settings, UnknownFormatError, load_format, parse
 from outspoken.actions import NoOp
 from outspoken.processing import (
     ErrorCategory,
@@ -22,7 +22,7 @@ from outspoken.processing import (
     ResponseProcessor,
     RetryRequest,
 )
-from tests.cases import CASES
+from tests.cases import CASES, Case
 from tests.loops import in_one_item
 
 SOUND = '<tool_call>\n{"name": "lend", "arguments": {"book": "Emma", "days": 14}}\n</tool_call>'
@@ -43,16 +43,33 @@ TOOL = {
 QUIET = ProcessorSettings(log_failed_parses=False)
 
 
+#: The arguments of `ResponseProcessor`; all others of `quiet_processor` are those of `Parser`.
+OWN = ("settings", "checks", "cache", "stats")
+
+
+def quiet_processor(**options: Any) -> ResponseProcessor:
+    """A processor that logs nothing, by the options of its parser and its own."""
+    own: dict[str, Any] = {"settings": QUIET} | {key: options.pop(key) for key in OWN if key in options}
+    return ResponseProcessor(Parser(**options), **own)
+
+
+def process_case(case: Case, **own: Any) -> Processed:
+    """What becomes of a text of the corpus."""
+    options = dict(case.options)
+    known: dict[str, Any] = {key: options.pop(key) for key in ("prefix", "finish_reason") if key in options}
+    return quiet_processor(format=case.format, **options, **own).process(case.text, **known)
+
+
 def processed(
-    text: str, format: str = "auto", *, tools: Any = None, finish: str | None = None, **config: Any
+    text: str, format: str = "auto", *, tools: Any = None, finish: str | None = None, **settings: Any
 ) -> Processed:
     """What becomes of a response with some settings."""
-    settings: dict[str, Any] = {"log_failed_parses": False, **config}
-    processor = ResponseProcessor(ProcessorSettings(**settings), tools=tools)
-    return processor.process(text, format, finish_reason=finish)
+    chosen: dict[str, Any] = {"log_failed_parses": False, **settings}
+    processor = quiet_processor(format=format, tools=tools, settings=ProcessorSettings(**chosen))
+    return processor.process(text, finish_reason=finish)
 
 
-class Case(NamedTuple):
+class Read(NamedTuple):
     """A response, what is expected, and what becomes of it."""
 
     text: str
@@ -64,42 +81,42 @@ class Case(NamedTuple):
 
 
 WAYS = {
-    "sound": Case(SOUND, "anything", "ok", "primary", "", ""),
-    "repaired": Case(COMMA, "anything", "repaired", "recovery", "json_syntax", "trailing-comma"),
-    "cut": Case(CUT, "anything", "truncated", "recovery", "truncated", "unclosed-call"),
-    "one of two": Case(SOUND + CUT, "anything", "repaired", "recovery", "truncated", "unclosed-call"),
-    "text beside a call": Case(f"Well.\n{CUT}", "anything", "truncated", "recovery", "truncated", "unclosed-call"),
-    "arguments of another type": Case(
+    "sound": Read(SOUND, "anything", "ok", "primary", "", ""),
+    "repaired": Read(COMMA, "anything", "repaired", "recovery", "json_syntax", "trailing-comma"),
+    "cut": Read(CUT, "anything", "truncated", "recovery", "truncated", "unclosed-call"),
+    "one of two": Read(SOUND + CUT, "anything", "repaired", "recovery", "truncated", "unclosed-call"),
+    "text beside a call": Read(f"Well.\n{CUT}", "anything", "truncated", "recovery", "truncated", "unclosed-call"),
+    "arguments of another type": Read(
         '<tool_call>\n{"name": "lend", "arguments": [1]}\n</tool_call>',
         "anything", "invalid", "recovery", "type_mismatch", "invalid-call",
     ),
-    "text": Case(PROSE, "anything", "ok", "primary", "", ""),
-    "blank": Case(" \n", "anything", "invalid", "primary", "other", "empty-response"),
-    "only a thought": Case("<think>\nHm.\n</think>", "anything", "invalid", "primary", "other", "nothing-usable"),
-    "a thought that is cut": Case(
+    "text": Read(PROSE, "anything", "ok", "primary", "", ""),
+    "blank": Read(" \n", "anything", "invalid", "primary", "other", "empty-response"),
+    "only a thought": Read("<think>\nHm.\n</think>", "anything", "invalid", "primary", "other", "nothing-usable"),
+    "a thought that is cut": Read(
         "<think>\nHm.", "anything", "truncated", "recovery", "truncated", "unclosed-reasoning"
     ),
-    "text, a call expected": Case(PROSE, "tool_calls", "invalid", "primary", "other", "nothing-usable"),
-    "a call, an action expected": Case(SOUND, "actions", "invalid", "primary", "other", "nothing-usable"),
-    "an action": Case(CLICK, "actions", "ok", "primary", "", ""),
-    "an unknown action": Case(FLY, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
-    "an action without a place": Case(LOST, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
-    "a drag without an end": Case(
+    "text, a call expected": Read(PROSE, "tool_calls", "invalid", "primary", "other", "nothing-usable"),
+    "a call, an action expected": Read(SOUND, "actions", "invalid", "primary", "other", "nothing-usable"),
+    "an action": Read(CLICK, "actions", "ok", "primary", "", ""),
+    "an unknown action": Read(FLY, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
+    "an action without a place": Read(LOST, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
+    "a drag without an end": Read(
         "Action: drag(start_box='(1,2)')", "actions", "invalid", "recovery", "missing_parameters", "invalid-action"
     ),
-    "a payload": Case("SUGGESTED_VALUES: [1]", "payloads", "ok", "primary", "", ""),
-    "no payload": Case(PROSE, "payloads", "invalid", "primary", "other", "nothing-usable"),
-    "JSON": Case('{"ferry": 9}', "json", "ok", "primary", "", ""),
-    "damaged JSON in a fence": Case(
+    "a payload": Read("SUGGESTED_VALUES: [1]", "payloads", "ok", "primary", "", ""),
+    "no payload": Read(PROSE, "payloads", "invalid", "primary", "other", "nothing-usable"),
+    "JSON": Read('{"ferry": 9}', "json", "ok", "primary", "", ""),
+    "damaged JSON in a fence": Read(
         '```json\n{"ferry": 9,}\n```', "json", "repaired", "fallback", "json_syntax", "trailing-comma"
     ),
-    "JSON that is cut": Case(
+    "JSON that is cut": Read(
         '{"a": 1} {"b": [2', "json", "repaired", "primary", "truncated", "cut-json",
     ),
-    "only JSON that is cut": Case(
+    "only JSON that is cut": Read(
         '{"b": [2', "json", "truncated", "fallback", "truncated", "cut-text cut-container cut-json"
     ),
-    "no JSON": Case(PROSE, "json", "invalid", "fallback", "other", "no-json"),
+    "no JSON": Read(PROSE, "json", "invalid", "fallback", "other", "no-json"),
 }  # fmt: skip
 
 
@@ -116,29 +133,29 @@ def test_status_and_strategy_of_a_response(name: str) -> None:
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("recovery", [False, True])
 def test_results_of_the_corpus_are_consistent(recovery: bool, strict: bool) -> None:
-    processor = ResponseProcessor(
-        ProcessorSettings(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
-    )
+    settings = ProcessorSettings(enable_recovery_strategies=recovery, strict_validation=strict, log_failed_parses=False)
+    stats = ParseStats()
     for case in CASES[::20]:
-        found = processor.process(case.text, case.format)
+        processor = quiet_processor(format=case.format, settings=settings, stats=stats)
+        found = processor.process(case.text)
         assert (found.status == "ok") == (not found.problems) == (not found.categories)
         assert found.needs_retry == (not found.is_usable)
         assert found.is_usable or not found.tool_calls
         assert found.status != "repaired" or not strict
         assert (found.status == "truncated") == (not found.is_usable and ErrorCategory.TRUNCATED in found.categories)
         assert all(action.status in ("ok", "repaired") for action in found.actions)
-    assert sum(processor.stats.counts().values()) == len(CASES[::20])
-    assert min(processor.stats.counts().values()) > 0 or strict
+    assert sum(stats.counts().values()) == len(CASES[::20])
+    assert min(stats.counts().values()) > 0 or strict
 
 
 def test_sound_case_with_more_than_reasoning_is_ok() -> None:
-    processor = ResponseProcessor(QUIET)
+    stats = ParseStats()
     sound = [case for case in CASES if case.kind == "ok"][::4]
     for case in sound:
-        found = processor.process(case.text, case.format, **case.options)
+        found = process_case(case, stats=stats)
         reported = {s.kind for s in case.parse().segments}  # an empty list of actions says nothing
         assert (found.status == "ok") is bool(reported - {"reasoning"}), str(case)
-    assert processor.stats.counts()["ok"] > 0.9 * len(sound) > 150
+    assert stats.counts()["ok"] > 0.9 * len(sound) > 150
 
 
 # the settings of the seed
@@ -190,12 +207,12 @@ def test_strict_validation_makes_failures_of_warnings() -> None:
 def test_failure_is_logged_unless_disabled(caplog: pytest.LogCaptureFixture) -> None:
     secret = CUT.replace("Emma", "s3cret " * 200)
     with caplog.at_level(logging.INFO):
-        ResponseProcessor(QUIET).process(secret)
+        quiet_processor().process(secret)
         ResponseProcessor().process(SOUND)
         ResponseProcessor().process(COMMA)
         assert caplog.messages == []
         ResponseProcessor().process(secret)
-        ResponseProcessor(ProcessorSettings(max_retry_attempts=0, strict_validation=True)).process(COMMA + CUT)
+        ResponseProcessor(settings=ProcessorSettings(max_retry_attempts=0, strict_validation=True)).process(COMMA + CUT)
     assert [(record.name, record.levelname) for record in caplog.records] == [("outspoken", "WARNING")] * 2
     digests = [sha256(text.encode()).hexdigest()[:12] for text in (secret, COMMA + CUT)]
     assert caplog.messages == [
@@ -274,7 +291,7 @@ class Model:
 
 
 def test_retries_until_the_response_is_usable() -> None:
-    model, processor = Model(FLY, SOUND, PROSE), ResponseProcessor(QUIET)
+    model, processor = Model(FLY, SOUND, PROSE), quiet_processor()
     found = processor.process(CUT, retry=model)
     assert (found.status, found.strategy, found.attempts) == ("ok", "primary", 3)
     assert [earlier.reply.raw for earlier in found.earlier] == [CUT, FLY]
@@ -295,7 +312,7 @@ def test_retries_until_the_response_is_usable() -> None:
 @pytest.mark.parametrize("limit", [0, 1, 3])
 def test_retries_respect_the_limit(limit: int) -> None:
     model = Model(*[CUT] * 9)
-    found = ResponseProcessor(ProcessorSettings(max_retry_attempts=limit, log_failed_parses=False)).process(
+    found = ResponseProcessor(settings=ProcessorSettings(max_retry_attempts=limit, log_failed_parses=False)).process(
         CUT, retry=model
     )
     assert (len(model.asked), found.attempts, len(found.earlier)) == (limit, limit + 1, limit)
@@ -303,7 +320,7 @@ def test_retries_respect_the_limit(limit: int) -> None:
 
 
 def test_manual_retries_pass_the_attempt_number() -> None:
-    processor = ResponseProcessor(ProcessorSettings(max_retry_attempts=1, log_failed_parses=False))
+    processor = ResponseProcessor(settings=ProcessorSettings(max_retry_attempts=1, log_failed_parses=False))
     assert processor.process(CUT).needs_retry
     assert processor.process(CUT, attempt=2).needs_manual
     with pytest.raises(ValueError, match="`attempt` is 0; expected an integer of at least 1"):
@@ -311,7 +328,7 @@ def test_manual_retries_pass_the_attempt_number() -> None:
 
 
 def test_retry_can_give_up_or_return_a_finish_reason() -> None:
-    processor = ResponseProcessor(QUIET)
+    processor = quiet_processor()
     found = processor.process(CUT, retry=Model(None))
     assert (found.needs_retry, found.needs_manual, found.attempts, found.earlier) == (False, True, 1, ())
     open_ended = SOUND.removesuffix("\n</tool_call>")
@@ -321,7 +338,7 @@ def test_retry_can_give_up_or_return_a_finish_reason() -> None:
 
 def test_filtered_response_is_not_retried() -> None:
     model = Model(SOUND)
-    found = ResponseProcessor(QUIET).process("", finish_reason="content-filter", retry=model)
+    found = quiet_processor().process("", finish_reason="content-filter", retry=model)
     assert (found.status, found.needs_manual, model.asked) == ("invalid", True, [])
     assert {d.code for d in found.problems} == {"content-filter", "empty-response"}
 
@@ -335,16 +352,18 @@ def test_a_response_at_the_limit_of_tokens_is_not_complete() -> None:
 
 def test_an_asynchronous_retry_is_awaited() -> None:
     model = Model(FLY, SOUND)
-    found = asyncio.run(ResponseProcessor(QUIET).aprocess(CUT, retry=model.later))
-    assert found == ResponseProcessor(QUIET).process(CUT, retry=Model(FLY, SOUND))
-    assert asyncio.run(ResponseProcessor(QUIET).aprocess(CUT)) == ResponseProcessor(QUIET).process(CUT)
+    found = asyncio.run(quiet_processor().aprocess(CUT, retry=model.later))
+    assert found == quiet_processor().process(CUT, retry=Model(FLY, SOUND))
+    assert asyncio.run(quiet_processor().aprocess(CUT)) == quiet_processor().process(CUT)
 
 
 def test_retry_prompt_is_short() -> None:
     def check(reply: Reply, context: Any) -> list[Diagnostic]:
         return [Diagnostic(code="odd", message="x " * 500, span=(0, 0), severity="warning")] * 7
 
-    processor = ResponseProcessor(ProcessorSettings(strict_validation=True, log_failed_parses=False), checks=[check])
+    processor = ResponseProcessor(
+        settings=ProcessorSettings(strict_validation=True, log_failed_parses=False), checks=[check]
+    )
     lines = processor.process(SOUND).retry_message().splitlines()
     assert len(lines) == 8
     assert all(len(line) < 240 for line in lines)
@@ -388,7 +407,7 @@ def test_checks_receive_the_context() -> None:
             if call.arguments["book"] not in context
         ]
 
-    processor = ResponseProcessor(QUIET, checks=[known])
+    processor = quiet_processor(checks=[known])
     assert processor.process(SOUND, context=["Emma"]).status == "ok"
     found = processor.process(SOUND, context=["Persuasion"])
     assert (found.status, [d.code for d in found.problems]) == ("repaired", ["unknown-book"])
@@ -396,9 +415,32 @@ def test_checks_receive_the_context() -> None:
 
 def test_wrong_use_raises() -> None:
     with pytest.raises(UnknownFormatError):
-        ResponseProcessor().process(SOUND, "hermess")
+        ResponseProcessor(Parser("hermess"))
     with pytest.raises(LimitError):
-        ResponseProcessor(settings=Settings(max_chars=10)).process(SOUND)
+        ResponseProcessor(Parser(settings=Settings(max_chars=10))).process(SOUND)
+    wrong: Any = {"max_retry_attempts": 3}
+    for name in ("parser", "settings", "cache", "stats"):
+        with pytest.raises(TypeError, match=f"`{name}` is a dict; expected [A-Z][A-Za-z]+ or None"):
+            ResponseProcessor(**{name: wrong})
+    for name in ("text", "prefix", "finish_reason"):
+        given: dict[str, Any] = {"text": "", name: wrong}
+        with pytest.raises(TypeError, match=f"`{name}` is a dict; expected str"):
+            ResponseProcessor().process(**given)
+    with pytest.raises(TypeError, match=r"`retry\(\.\.\.\)` is a dict; expected str"):
+        quiet_processor().process(CUT, retry=lambda request: wrong)
+
+
+def test_bytes_are_text_and_none_is_empty() -> None:
+    processor = quiet_processor()
+    assert processor.process(SOUND.encode()) == processor.process(SOUND)
+    assert processor.process(None) == processor.process("")
+
+
+def test_options_of_the_parser_hold_for_every_strategy() -> None:
+    found = quiet_processor(repair="none", on_error="raise").process(COMMA)
+    assert (found.status, found.reply.repairs) == ("invalid", [])
+    found = processed(SOUND, "glm_4_5", expect="tool_calls", tools=[TOOL])
+    assert (found.strategy, [d.code for d in found.problems]) == ("fallback", ["other-format"])
 
 
 # what is kept
@@ -406,13 +448,13 @@ def test_wrong_use_raises() -> None:
 
 def test_repeated_response_comes_from_the_cache() -> None:
     cache = ResponseCache()
-    processor = ResponseProcessor(QUIET, cache=cache, tools=[TOOL])
+    processor = quiet_processor(cache=cache, tools=[TOOL])
     first = processor.process(SOUND)
     first.tool_calls[0].arguments.clear()
     first.reply.segments.clear()
     for _ in range(2):
         again = processor.process(SOUND)
-        assert again == ResponseProcessor(QUIET, tools=[TOOL]).process(SOUND)
+        assert again == quiet_processor(tools=[TOOL]).process(SOUND)
         again.tool_calls.clear()
         again.reply.tool_calls[0].arguments["days"] = 15
     assert cache.info()[:3] == (2, 1, 1)
@@ -421,7 +463,7 @@ def test_repeated_response_comes_from_the_cache() -> None:
 
 def test_cached_failure_is_retried_like_any_other() -> None:
     processor = ResponseProcessor(
-        ProcessorSettings(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache()
+        settings=ProcessorSettings(max_retry_attempts=1, log_failed_parses=False), cache=ResponseCache()
     )
     may_retry = [processor.process(CUT, attempt=attempt).needs_retry for attempt in (2, 1, 2)]
     assert may_retry == [False, True, False]
@@ -433,17 +475,15 @@ def test_cached_failure_is_retried_like_any_other() -> None:
     "other",
     [
         {"text": SOUND + " "},
-        {"format": "hermes"},
-        {"tools": [TOOL]},
         {"prefix": ""},
         {"finish_reason": "stop"},
         {"context": 0},
         {"context": [None]},
     ],
-    ids=["text", "format", "tools", "prefix", "finish", "context", "another context"],
+    ids=["text", "prefix", "finish", "context", "another context"],
 )
-def test_everything_that_changes_a_result_is_in_the_cache_key(other: dict[str, Any]) -> None:
-    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+def test_everything_that_is_known_of_a_response_is_in_the_cache_key(other: dict[str, Any]) -> None:
+    processor = quiet_processor(cache=(cache := ResponseCache()))
     known: dict[str, Any] = {"text": SOUND}
     for given in (known, {**known, **other}):
         processor.process(**given)
@@ -458,21 +498,25 @@ def test_processors_with_equal_settings_share_cache_entries() -> None:
         return []
 
     processors = [
-        ResponseProcessor(QUIET, cache=cache),
-        ResponseProcessor(QUIET, cache=cache),
-        ResponseProcessor(ProcessorSettings(log_failed_parses=False, strict_validation=True), cache=cache),
-        ResponseProcessor(QUIET, cache=cache, settings=Settings(max_depth=5)),
-        ResponseProcessor(QUIET, cache=cache, tools=[TOOL]),
-        ResponseProcessor(QUIET, cache=cache, checks=[check]),
-        ResponseProcessor(QUIET, cache=cache, checks=[check]),
+        quiet_processor(cache=cache),
+        quiet_processor(cache=cache),
+        ResponseProcessor(settings=ProcessorSettings(log_failed_parses=False, strict_validation=True), cache=cache),
+        quiet_processor(cache=cache, settings=ProcessorSettings(log_failed_parses=False, expect="tool_calls")),
+        ResponseProcessor(Parser(settings=Settings(max_depth=5)), settings=QUIET, cache=cache),
+        quiet_processor(cache=cache, format="hermes"),
+        quiet_processor(cache=cache, repair="heuristic"),
+        quiet_processor(cache=cache, screen=Screen(width=10, height=10)),
+        quiet_processor(cache=cache, tools=[TOOL]),
+        quiet_processor(cache=cache, checks=[check]),
+        quiet_processor(cache=cache, checks=[check]),
     ]
     for processor in processors:
         processor.process(COMMA)
-    assert cache.info()[:3] == (1, 6, 6)
+    assert cache.info()[:3] == (1, len(processors) - 1, len(processors) - 1)
 
 
 def test_results_without_digest_are_not_cached() -> None:
-    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+    processor = quiet_processor(cache=(cache := ResponseCache()))
     assert processor.process(SOUND, context=object()) == processor.process(SOUND, context=object())
     assert cache.info()[:3] == (0, 0, 0)
 
@@ -484,25 +528,25 @@ def test_unpicklable_results_are_not_cached() -> None:
     def check(reply: Reply, context: Any) -> list[Diagnostic]:
         return [Remark(code="odd", message="odd", span=(0, 0), severity="warning")]
 
-    processor = ResponseProcessor(QUIET, checks=[check], cache=(cache := ResponseCache()))
+    processor = quiet_processor(checks=[check], cache=(cache := ResponseCache()))
     assert [processor.process(SOUND).status for _ in "ab"] == ["repaired", "repaired"]
     assert cache.info()[:3] == (0, 2, 0)
 
 
 def test_every_kind_of_response_can_be_cached_and_serialised() -> None:
-    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache(2000)))
+    cache, stats = ResponseCache(2000), ParseStats()
     cases = CASES[::9]
     for case in cases:
-        found, again = [processor.process(case.text, case.format, **case.options) for _ in "ab"]
+        found, again = [process_case(case, cache=cache, stats=stats) for _ in "ab"]
         assert found == again
         assert Processed.model_validate_json(found.model_dump_json()) == found
-    assert cache.info().hits == len(cases) == sum(processor.stats.counts().values()) / 2
+    assert cache.info().hits == len(cases) == sum(stats.counts().values()) / 2
 
 
 @pytest.mark.usefixtures("other_grammars")
 def test_adding_a_format_invalidates_the_cache() -> None:
     template = {"start_anchor": "<|ferry|>", "fields": {"content": {"open": "<|plain|>", "close": "<|/plain|>"}}}
-    processor = ResponseProcessor(QUIET, cache=(cache := ResponseCache()))
+    processor = quiet_processor(cache=(cache := ResponseCache()))
     processor.process(PROSE)
     load_format(template, "ferry_notes")
     processor.process(PROSE)
@@ -510,9 +554,9 @@ def test_adding_a_format_invalidates_the_cache() -> None:
 
 
 def test_several_threads_share_a_processor() -> None:
-    processor = ResponseProcessor(QUIET, cache=ResponseCache(3), stats=(stats := ParseStats()))
+    processor = quiet_processor(cache=ResponseCache(3), stats=(stats := ParseStats()))
     texts = [SOUND, COMMA, CUT, PROSE, CLICK, FLY]
-    expected = {text: ResponseProcessor(QUIET).process(text) for text in texts}
+    expected = {text: quiet_processor().process(text) for text in texts}
     wrong: list[str] = []
 
     def work() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple, cast
 
+from outspoken.parsing.parser import Parser
 from outspoken.processing.processor import ResponseProcessor
 from outspoken.processing.settings import ProcessorSettings
+from outspoken.processing.stats import ParseStats
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 
@@ -34,27 +37,33 @@ class LineError(ValueError):
 
 def run(args: argparse.Namespace) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
-    config = ProcessorSettings(
+    settings = ProcessorSettings(
         enable_recovery_strategies=not args.no_recovery,
         strict_validation=args.strict,
         log_failed_parses=False,
         expect=args.expect,
     )
-    processor = ResponseProcessor(config, tools=read_tools(args.tools) if args.tools else None)
+    tools = read_tools(args.tools) if args.tools else None
+    stats = ParseStats()
+
+    @cache
+    def processor(format: str) -> ResponseProcessor:
+        return ResponseProcessor(Parser(format, tools=tools), settings=settings, stats=stats)
+
     problems = 0
     for path in args.files:
         for found in _responses(path):
             problems += not _count(processor, found, args.format)
-    print(processor.stats.to_json() if args.json else processor.stats.to_table())
+    print(stats.to_json() if args.json else stats.to_table())
     return int(problems > 0)
 
 
-def _count(processor: ResponseProcessor, found: Response | str, format: str) -> bool:
+def _count(processor: Callable[[str], ResponseProcessor], found: Response | str, format: str) -> bool:
     """Process a response. Returns False after printing the problem, if there is one."""
     problem = found
     if isinstance(found, Response):
         try:
-            processor.process(found.text, found.format or format, finish_reason=found.finish_reason)
+            processor(found.format or format).process(found.text, finish_reason=found.finish_reason)
         except OutspokenError as error:
             problem = f"{found.place}: {error}"
         else:

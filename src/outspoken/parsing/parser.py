@@ -74,6 +74,11 @@ class Parser:
         return self._options.tools
 
     @property
+    def repair(self) -> RepairLimit:
+        """The highest level of repair."""
+        return self._options.repair
+
+    @property
     def settings(self) -> Settings:
         """The limits of the parser, and the screen."""
         return self._options.settings

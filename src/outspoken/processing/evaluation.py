@@ -8,6 +8,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.json.read import read_json
 from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools
+from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
@@ -19,7 +20,7 @@ from outspoken.results.settings import Settings
 from .categories import CONTENT_FILTER, FINISH_MESSAGES, TOKEN_LIMIT, ErrorCategory, categories_of
 from .results import Check, Processed, null_action
 from .settings import Expect, ProcessorSettings
-from .strategies import Attempt, ParseRequest, run_strategies
+from .strategies import Attempt, Request, Strategies
 
 _OPENERS = frozenset("{[")
 _UNUSABLE: dict[Expect, str] = {
@@ -32,13 +33,13 @@ _UNUSABLE: dict[Expect, str] = {
 
 
 def evaluate(
-    request: ParseRequest, config: ProcessorSettings, settings: Settings, checks: Iterable[Check]
+    request: Request, strategies: Strategies, settings: ProcessorSettings, checks: Iterable[Check]
 ) -> Processed:
     """Read a response, check it, and determine its status. The caller decides on retries."""
-    found = run_strategies(request, config, settings)
+    found, parser = strategies.read(request), strategies.parser
     reply = found.reply
-    pending = [*_response_diagnostics(request, found, config.expect, settings)]
-    pending += _argument_diagnostics(reply, request.tools)
+    pending = [*_response_diagnostics(request, found, settings.expect, parser)]
+    pending += _argument_diagnostics(reply, parser.tools)
     checked = [d for check in checks for d in check(reply, request.context)]
     problems = tuple(
         [d for d in (*reply.diagnostics, *place_diagnostics(pending, reply.raw), *checked) if d.severity != "note"]
@@ -47,7 +48,7 @@ def evaluate(
     if not clean and not problems:
         problems = tuple(place_diagnostics([_generic_problem(found)], reply.raw))
     categories = categories_of(problems)
-    is_usable = found.usable and (clean or not config.strict_validation)
+    is_usable = found.usable and (clean or not settings.strict_validation)
     status: Status = "ok" if clean else "repaired"
     if not is_usable:
         status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
@@ -55,10 +56,10 @@ def evaluate(
         Processed,
         {
             "reply": reply,
-            "format": (reply.format or PLAIN) if request.format == "auto" else request.format,
+            "format": (reply.format or PLAIN) if parser.format == "auto" else parser.format,
             "status": status,
             "strategy": found.strategy,
-            "actions": _actions(reply, config) if is_usable else _no_actions(config, problems),
+            "actions": _actions(reply, settings) if is_usable else _no_actions(settings, problems),
             "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,
             "categories": categories,
@@ -70,32 +71,32 @@ def evaluate(
     )
 
 
-def _no_actions(config: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:
+def _no_actions(settings: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:
     """The actions of a response that is not usable: at most the one that does nothing."""
-    wanted = config.fallback_to_null_action and config.expect in ("anything", "actions")
+    wanted = settings.fallback_to_null_action and settings.expect in ("anything", "actions")
     return [null_action(problems[0].message)] if wanted else []
 
 
-def _actions(reply: Reply, config: ProcessorSettings) -> list[Action]:
+def _actions(reply: Reply, settings: ProcessorSettings) -> list[Action]:
     """The actions that are safe to carry out, in order. Nothing replaces a truncated one."""
     found: list[Action] = []
     for action in [s for s in reply.segments if s.kind == "action"]:
         if action.status in ("ok", "repaired"):
             found.append(action)
-        elif action.status == "invalid" and config.fallback_to_null_action:
+        elif action.status == "invalid" and settings.fallback_to_null_action:
             reasons = [d.message for d in reply.diagnostics if d.code == "invalid-action" and _within(d, action.span)]
             found.append(null_action(reasons[0] if reasons else "", action))
     return found
 
 
 def _response_diagnostics(
-    request: ParseRequest, found: Attempt, expect: Expect, settings: Settings
+    request: Request, found: Attempt, expect: Expect, parser: Parser
 ) -> Iterator[PendingDiagnostic]:
     """The diagnostics of a response beyond those of its reply."""
     reply, reason = found.reply, request.reason
     end = (len(reply.raw), len(reply.raw))
-    if found.usable and found.strategy == "fallback" and request.format not in ("auto", reply.format):
-        message = f"the response is not in the format `{request.format}`; it was read as `{reply.format or PLAIN}`"
+    if found.usable and found.strategy == "fallback" and parser.format not in ("auto", reply.format):
+        message = f"the response is not in the format `{parser.format}`; it was read as `{reply.format or PLAIN}`"
         yield PendingDiagnostic("other-format", message, (0, len(reply.raw)), "warning", reply.format)
     if reason in TOKEN_LIMIT:
         yield PendingDiagnostic("token-limit", FINISH_MESSAGES["token-limit"], end, "warning", reply.format)
@@ -103,7 +104,7 @@ def _response_diagnostics(
         severity = "warning" if found.usable else "error"
         yield PendingDiagnostic("content-filter", FINISH_MESSAGES["content-filter"], end, severity, reply.format)
     if found.usable and found.strategy == "primary" and expect == "json":
-        yield from _cut_json(reply, settings)
+        yield from _cut_json(reply, parser.settings)
     if found.usable or reply.status in ("truncated", "invalid"):
         return
     if reply.raw.strip():

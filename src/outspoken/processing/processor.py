@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha256
 from itertools import count
 from pickle import PicklingError
 from typing import Any
 
 from outspoken.grammar import registry
-from outspoken.notations.tools import Tools
+from outspoken.parsing.options import finish_reason_of, prefix_of
+from outspoken.parsing.parser import Parser
+from outspoken.results.arguments import check_optional, text_of
 from outspoken.results.construct import construct
-from outspoken.results.settings import DEFAULT, Settings
 from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
@@ -22,7 +24,7 @@ from .evaluation import evaluate
 from .results import Answer, Check, Processed, RetryRequest
 from .settings import ProcessorSettings
 from .stats import ParseStats
-from .strategies import ParseRequest
+from .strategies import Request, Strategies
 
 _log = logging.getLogger("outspoken")
 
@@ -34,42 +36,39 @@ _PICKLE_ERRORS = (PicklingError, AttributeError, TypeError, RecursionError)
 
 
 class ResponseProcessor:
-    """Reads responses like `parse`, evaluates whether they are usable, and keeps statistics.
+    """Reads responses with a parser, evaluates whether they are usable, and keeps statistics.
 
-    `config` controls the processing, `settings` the limits of the reader. `tools` are the default tools; do not change
-    them afterwards. `checks` are functions of a reply and the context of its response; their diagnostics count like
-    those of the reader. Processors may share a `cache`; without one, every response is read. `stats` counts every
-    response, including retries and cache hits, and may be shared as well.
+    `parser` is the parser of the responses; by default, it detects the format. Its `on_error` does not matter.
+    `settings` control the processing. `checks` are functions of a reply and the context of its response; their
+    diagnostics count like those of the parser. Processors may share a `cache`; without one, every response is read.
+    `stats` counts every response, including retries and cache hits, and may be shared as well.
 
-    All methods are thread-safe.
+    All methods are thread-safe. Raises TypeError for an argument of a wrong type.
     """
 
     def __init__(
         self,
-        config: ProcessorSettings | None = None,
+        parser: Parser | None = None,
         *,
-        tools: Any = None,
+        settings: ProcessorSettings | None = None,
         checks: Iterable[Check] = (),
         cache: ResponseCache | None = None,
         stats: ParseStats | None = None,
-        settings: Settings | None = None,
     ) -> None:
-        self.config = config or ProcessorSettings()
-        self.cache = cache
-        self.stats = stats if stats is not None else ParseStats()
-        self._tools = Tools.of(tools)
+        self.parser = check_optional(parser, Parser, "parser") or Parser()
+        self.settings = check_optional(settings, ProcessorSettings, "settings") or ProcessorSettings()
+        self.cache = check_optional(cache, ResponseCache, "cache")
+        found = check_optional(stats, ParseStats, "stats")
+        self.stats = ParseStats() if found is None else found
         self._checks = tuple(checks)
-        self._settings = settings or DEFAULT
+        self._strategies = Strategies(self.parser, self.settings)
         #: Checks have no fingerprint, so a processor with checks does not share results with others.
-        self._base_key = fingerprint(self.config, self._settings, next(_numbers) if self._checks else 0)
-        self._tools_key: str | None = None
+        self._number = next(_numbers) if self._checks else 0
 
     def process(
         self,
-        text: str,
-        format: str = "auto",
+        text: str | bytes | None,
         *,
-        tools: Any = None,
         prefix: str | None = None,
         finish_reason: str | None = None,
         context: Any = None,
@@ -78,15 +77,15 @@ class ResponseProcessor:
     ) -> Processed:
         """Read and evaluate a response.
 
-        `format`, `tools`, `prefix` and `finish_reason` are as in `parse`; `context` is passed to the checks. `retry`
-        asks the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone or
-        with its finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask the
-        model yourself, pass the number of the response as `attempt` (the first is 1).
+        `text`, `prefix` and `finish_reason` are as in `Parser.parse`; `context` is passed to the checks. `retry` asks
+        the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone or with its
+        finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask the model
+        yourself, pass the number of the response as `attempt` (the first is 1).
 
-        Raises LimitError for a response over the limit, UnknownFormatError, ToolError, ValueError for an `attempt`
-        below 1, and whatever a check or `retry` raises.
+        Raises LimitError for a response over the limit, ValueError for an `attempt` below 1, TypeError for an argument
+        of a wrong type, and whatever a check or `retry` raises.
         """
-        attempts = self._attempts(self._request(text, format, tools, prefix, finish_reason, context), attempt, retry)
+        attempts = self._attempts(_request(text, prefix, finish_reason, context), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -97,10 +96,8 @@ class ResponseProcessor:
 
     async def aprocess(
         self,
-        text: str,
-        format: str = "auto",
+        text: str | bytes | None,
         *,
-        tools: Any = None,
         prefix: str | None = None,
         finish_reason: str | None = None,
         context: Any = None,
@@ -108,7 +105,7 @@ class ResponseProcessor:
         retry: Callable[[RetryRequest], Awaitable[Answer]] | None = None,
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(self._request(text, format, tools, prefix, finish_reason, context), attempt, retry)
+        attempts = self._attempts(_request(text, prefix, finish_reason, context), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -117,16 +114,7 @@ class ResponseProcessor:
             return end.value
         raise AssertionError("the generator requests retries only if there is a `retry`")
 
-    def _request(
-        self, text: str, format: str, tools: Any, prefix: str | None, finish_reason: str | None, context: Any
-    ) -> ParseRequest:
-        name = format if format == "auto" else registry.resolve(format)
-        given = self._tools if tools is None else Tools.of(tools)
-        return ParseRequest(text, name, given, prefix, finish_reason, context)
-
-    def _attempts(
-        self, request: ParseRequest, attempt: int, retry: object
-    ) -> Generator[RetryRequest, Answer, Processed]:
+    def _attempts(self, request: Request, attempt: int, retry: object) -> Generator[RetryRequest, Answer, Processed]:
         """Read responses until one is usable or no more retries are allowed; yields the retries."""
         if type(attempt) is not int or attempt < 1:
             raise ValueError(f"`attempt` is {attempt!r}; expected an integer of at least 1")
@@ -134,43 +122,46 @@ class ResponseProcessor:
         while True:
             result = self._read(request)
             self.stats.record(result.format, result.status, result.categories)
-            may_retry = attempt <= self.config.max_retry_attempts and request.reason not in CONTENT_FILTER
+            may_retry = attempt <= self.settings.max_retry_attempts and request.reason not in CONTENT_FILTER
             result = _with_retries(result, may_retry=may_retry, attempts=attempt, earlier=earlier)
-            if not result.is_usable and self.config.log_failed_parses:
+            if not result.is_usable and self.settings.log_failed_parses:
                 self._log_failure(result)
             if not result.needs_retry or retry is None:
                 return result
             answer = yield RetryRequest(attempt, result.retry_message(), result)
             if answer is None:
                 return _with_retries(result, may_retry=False, attempts=attempt, earlier=earlier)
-            text, reason = (answer, None) if isinstance(answer, str) else answer
+            text, reason = answer if isinstance(answer, tuple) else (answer, None)
+            text, reason = text_of(text, "retry(...)"), finish_reason_of(reason)
             request = request._replace(text=text, finish_reason=reason)
             earlier, attempt = (*earlier, construct(Processed, {**result.__dict__, "earlier": ()})), attempt + 1
 
-    def _read(self, request: ParseRequest) -> Processed:
+    def _read(self, request: Request) -> Processed:
         """Evaluate one response, or get its result from the cache."""
         key = self._key(request)
         if key is None or self.cache is None:
-            return evaluate(request, self.config, self._settings, self._checks)
+            return evaluate(request, self._strategies, self.settings, self._checks)
         found = self.cache.get_parsed_response(key)
         if found is None:
-            found = evaluate(request, self.config, self._settings, self._checks)
+            found = evaluate(request, self._strategies, self.settings, self._checks)
             with suppress(*_PICKLE_ERRORS):  # a check may add objects of any class
                 self.cache.cache_parsed_response(key, found)
         return found
 
-    def _key(self, request: ParseRequest) -> str | None:
+    def _key(self, request: Request) -> str | None:
         """The digest of everything that a result depends on; None without a cache, and if there is no digest."""
         if self.cache is None:
             return None
         try:
-            if request.tools is not self._tools or request.tools is None:
-                tools = request.tools and fingerprint(request.tools)
-            else:
-                tools = self._tools_key = self._tools_key or fingerprint(request.tools)
-            return fingerprint(self._base_key, registry.edition(), tools, *request._replace(tools=None))
+            return fingerprint(self._base_key, registry.edition(), *request)
         except FingerprintError:
             return None
+
+    @cached_property
+    def _base_key(self) -> str:
+        """The digest of the parser and the settings. Raises FingerprintError."""
+        parser = self.parser
+        return fingerprint(self.settings, parser.format, parser.tools, parser.repair, parser.settings, self._number)
 
     def _log_failure(self, result: Processed) -> None:
         """Log a response that is not usable: its problem, length and digest, but not its text."""
@@ -182,6 +173,11 @@ class ResponseProcessor:
         _log.warning(
             "%s%s; %s", line[:_MAX_LOGGED], more, "may be retried" if result.needs_retry else "will not be retried"
         )
+
+
+def _request(text: object, prefix: object, finish_reason: object, context: Any) -> Request:
+    """The arguments of `process`. Raises TypeError for those of a wrong type."""
+    return Request(text_of(text, "text"), prefix_of(prefix), finish_reason_of(finish_reason), context)
 
 
 def _with_retries(result: Processed, *, may_retry: bool, attempts: int, earlier: tuple[Processed, ...]) -> Processed:
