@@ -27,7 +27,8 @@ VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "gra
 PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
-WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOP / "tools" / "README.md", PAYLOADS)
+PUBLIC, TOOLS = TOP / "src" / "outspoken" / "README.md", TOP / "tools" / "README.md"
+WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOOLS, PAYLOADS, PUBLIC)
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")

@@ -79,7 +79,7 @@ export_lazily(
     },
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _conventions() -> Conventions:

@@ -1,0 +1,58 @@
+"""The page on the public interface lists every public name, and says where each name of 0.1 is now."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import outspoken
+
+PAGE = (Path(outspoken.__file__).parent / "README.md").read_text("utf-8")
+#: How many names `outspoken` exported in version 0.1.
+NAMES_OF_0_1 = 109
+
+
+def table(title: str) -> list[tuple[str, list[str]]]:
+    """The rows of the first table below a title: the text of the one cell, and the code in the other."""
+    head, _, rest = PAGE.partition(f"\n## {title}\n")[2].partition("|---|---|\n")
+    assert head
+    cells = [line.strip("|").split("|") for line in rest.partition("\n\n")[0].splitlines()]
+    return [(first.strip(), re.findall(r"`([\w.]+)`", second)) for first, second in cells]
+
+
+def resolved(path: str) -> Any:
+    """The module or the name in a module that a dotted path means."""
+    module, _, name = path.rpartition(".")
+    return import_module(path) if name.islower() else getattr(import_module(module), name)
+
+
+def test_every_public_name_is_listed() -> None:
+    listed: dict[str, list[str]] = {}
+    module = ""
+    for title, names in table("Names"):
+        module = (re.findall(r"`(outspoken[\w.]*)`", title) or [module])[0]
+        listed.setdefault(module, []).extend(names)
+    assert len(listed) > 8
+    for module, names in listed.items():
+        exported = getattr(import_module(module), "__all__", None)
+        assert len(names) == len(set(names)), module
+        assert set(names) == set(exported) if exported else all(resolved(f"{module}.{name}") for name in names), module
+    assert len(listed["outspoken"]) <= 50
+
+
+def test_every_name_of_0_1_is_unchanged_or_has_a_successor() -> None:
+    old: list[str] = []
+    for title, successors in table("From 0.1 to 0.2"):
+        names = re.findall(r"`(\w+)`", title)
+        old += names
+        for name in names:
+            if not successors:
+                assert name in outspoken.__all__
+            else:
+                assert name not in outspoken.__all__
+                home = resolved(successors[0])
+                assert not isinstance(home, ModuleType) or hasattr(home, name), (successors[0], name)
+    assert len(old) == len(set(old)) == NAMES_OF_0_1
