@@ -228,10 +228,10 @@ Done               hermes, truncated
 def test_stream_writes_json_lines(cli: Cli) -> None:
     ran = cli("parse", "--stream", "--json", stdin=CALL)
     lines = [json.loads(line) for line in ran.out.splitlines()]
-    assert [line["event"] for line in lines] == [
-        "TextDelta", "ToolCallStart", "ToolCallDelta", "ToolCallEnd", "Done",
+    assert [line["type"] for line in lines] == [
+        "text_delta", "tool_call_start", "tool_call_delta", "tool_call_end", "done",
     ]  # fmt: skip
-    assert lines[1] == {"event": "ToolCallStart", "index": 0, "id": None, "name": "get_weather"}
+    assert lines[1] == {"type": "tool_call_start", "index": 0, "id": None, "name": "get_weather"}
     assert lines[3]["call"] == json.loads(parse(CALL).tool_calls[0].model_dump_json())
     assert lines[4]["reply"] == json.loads(parse(CALL).model_dump_json())
 

@@ -87,7 +87,7 @@ def test_as_json_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     code, out, _ = run(capsys, monkeypatch, CALL, "--format", "hermes", "--json")
     found = [json.loads(line) for line in out.splitlines()]
     assert code == 0
-    assert (found[0]["event"], found[-1]["event"]) == ("Started", "Done")
+    assert (found[0]["type"], found[-1]["type"]) == ("started", "done")
     assert found[-1]["reply"]["provider"] == "openai"
 
 

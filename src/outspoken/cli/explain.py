@@ -72,7 +72,7 @@ def event_line(event: results.Event) -> str:
         case results.ActionParsed(action) | results.ActionUnfinished(action):
             shown = f"{action.name} {_json(_fields(action))}"
         case results.PayloadPreview():
-            shown = f"{event.type} {_json(event.data)}"
+            shown = f"{event.payload_type} {_json(event.data)}"
         case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
             shown = f"{payload.type} {_json(payload.data)}"
         case results.Done(reply):

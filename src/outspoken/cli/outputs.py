@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 
 from pydantic_core import to_json
 
@@ -64,9 +63,8 @@ def print_lines(lines: Iterable[Line], color: str) -> None:
 
 
 def print_event(event: ProviderEvent) -> None:
-    """Print an event as a line of JSON, with its name and its fields."""
-    data = {"event": type(event).__name__, **{field.name: getattr(event, field.name) for field in fields(event)}}
-    print(to_json(data, inf_nan_mode="null").decode(), flush=True)
+    """Print an event as a line of JSON."""
+    print(to_json(event, inf_nan_mode="null").decode(), flush=True)
 
 
 def exit_code(reply: Reply) -> int:

@@ -2,61 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from outspoken.results.events import Event
 
-if TYPE_CHECKING:
-    from .replies import FinishReason, ProviderError, Usage
+from .replies import FinishReason, ProviderError, Usage
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Started:
     """The response has begun. `id` and `model` are the provider's; None if it sends none."""
 
+    type: Literal["started"] = field(default="started", init=False, repr=False)
     id: str | None
     model: str | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class RefusalDelta:
     """A piece of the text with which the model or the provider refuses."""
 
+    type: Literal["refusal_delta"] = field(default="refusal_delta", init=False, repr=False)
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ReasoningSigned:
     """The signature of the open or last block of reasoning, or an encrypted block (`redacted`).
 
     With Gemini it may also sign the text or call before it.
     """
 
+    type: Literal["reasoning_signed"] = field(default="reasoning_signed", init=False, repr=False)
     signature: str
     redacted: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class UsageReported:
     """The tokens so far; a later event replaces an earlier one."""
 
+    type: Literal["usage_reported"] = field(default="usage_reported", init=False, repr=False)
     usage: Usage
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Failed:
     """The provider reports an error. Events before it stay valid."""
 
+    type: Literal["failed"] = field(default="failed", init=False, repr=False)
     error: ProviderError
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Finished:
     """Why the response ends: `reason` is the same for all providers, `raw` is the provider's word."""
 
+    type: Literal["finished"] = field(default="finished", init=False, repr=False)
     reason: FinishReason
     raw: str
 
 
-ProviderEvent = Event | Started | RefusalDelta | ReasoningSigned | UsageReported | Failed | Finished
+ProviderEvent = Annotated[
+    Event | Started | RefusalDelta | ReasoningSigned | UsageReported | Failed | Finished, Field(discriminator="type")
+]

@@ -1,72 +1,82 @@
-"""The events of a stream. The last one, `Done`, carries the complete reply.
+"""The events of a stream. The last one, `Done`, has the complete reply.
 
 Events are final: every call that starts ends with `ToolCallEnd` or `ToolCallUnfinished`, and text that was sent is
-never taken back.
+never taken back. Events are immutable. Each has a `type`, by which `pydantic.TypeAdapter(Event)` serialises and
+validates them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
-if TYPE_CHECKING:
-    from .actions.union import Action
-    from .replies import Payload, Reply, ToolCall
+from pydantic import Field, SerializeAsAny
+
+# pydantic resolves the annotations when it first builds the schema of an event
+from .replies import Action, Payload, Reply, ToolCall
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class TextDelta:
     """More text to show to the user."""
 
+    type: Literal["text_delta"] = field(default="text_delta", init=False, repr=False)
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ReasoningDelta:
     """More reasoning text, of the open block or of a new one."""
 
+    type: Literal["reasoning_delta"] = field(default="reasoning_delta", init=False, repr=False)
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ReasoningEnd:
     """A reasoning block is complete; its text is the concatenation of the deltas before."""
 
+    type: Literal["reasoning_end"] = field(default="reasoning_end", init=False, repr=False)
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True)
 class ToolCallStart:
     """A call has started and its name is known. `index` counts the calls of the response from 0."""
 
+    type: Literal["tool_call_start"] = field(default="tool_call_start", init=False, repr=False)
     index: int
     id: str | None
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ToolCallDelta:
     """More of a call's arguments as JSON text; the concatenation of all deltas is its `arguments_text`."""
 
+    type: Literal["tool_call_delta"] = field(default="tool_call_delta", init=False, repr=False)
     index: int
     arguments: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ToolCallEnd:
     """A call is complete."""
 
+    type: Literal["tool_call_end"] = field(default="tool_call_end", init=False, repr=False)
     index: int
     call: ToolCall
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ToolCallUnfinished:
     """A call that started is truncated or invalid, see `call.status`. Do not run it."""
 
+    type: Literal["tool_call_unfinished"] = field(default="tool_call_unfinished", init=False, repr=False)
     index: int
     call: ToolCall
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ActionText:
     """More of the text that a GUI action types, before the action is complete. `index` is the action's `order`.
 
@@ -74,32 +84,36 @@ class ActionText:
     the action is truncated or invalid, `ActionUnfinished` follows instead.
     """
 
+    type: Literal["action_text"] = field(default="action_text", init=False, repr=False)
     index: int
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ActionParsed:
     """A GUI action is complete."""
 
+    type: Literal["action_parsed"] = field(default="action_parsed", init=False, repr=False)
     action: Action
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class ActionUnfinished:
     """A GUI action is truncated or invalid, see `action.status`. Do not carry it out."""
 
+    type: Literal["action_unfinished"] = field(default="action_unfinished", init=False, repr=False)
     action: Action
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class PayloadParsed:
     """A payload is complete."""
 
-    payload: Payload
+    type: Literal["payload_parsed"] = field(default="payload_parsed", init=False, repr=False)
+    payload: SerializeAsAny[Payload]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class PayloadPreview:
     """The part of an incomplete payload that has arrived, not validated; the next preview replaces it.
 
@@ -107,25 +121,29 @@ class PayloadPreview:
     invalid.
     """
 
-    type: str
+    type: Literal["payload_preview"] = field(default="payload_preview", init=False, repr=False)
+    payload_type: str
     data: Any
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class PayloadUnfinished:
     """A payload is truncated or invalid, see `payload.status`. Do not use it."""
 
-    payload: Payload
+    type: Literal["payload_unfinished"] = field(default="payload_unfinished", init=False, repr=False)
+    payload: SerializeAsAny[Payload]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Done:
     """The response has ended; `reply` is the complete result."""
 
-    reply: Reply
+    type: Literal["done"] = field(default="done", init=False, repr=False)
+    reply: SerializeAsAny[Reply]
 
 
-Event = (
+Event = Annotated[
     TextDelta | ReasoningDelta | ReasoningEnd | ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
-    | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done
-)  # fmt: skip
+    | ActionText | ActionParsed | ActionUnfinished | PayloadParsed | PayloadPreview | PayloadUnfinished | Done,
+    Field(discriminator="type"),
+]  # fmt: skip

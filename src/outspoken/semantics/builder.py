@@ -8,10 +8,10 @@ the operations of the automaton (see `handlers`). All spans and places are offse
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from outspoken.grammar.header import Header
-from outspoken.results.events import ToolCallDelta, ToolCallStart
+from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
 from outspoken.results.replies import ToolCall
 
 from .action_builder import ActionBuilder
@@ -139,11 +139,8 @@ class Builder:
         output.call_count -= ended
         for node in self.nodes:
             node.index -= ended if node.index >= 0 else 0
-        events: Any = output.events or []
-        last = max([i for i, e in enumerate(events) if type(e) not in (ToolCallStart, ToolCallDelta)], default=-1)
-        del events[: last + 1]
-        for event in events:
-            event.index -= ended
+        if output.events is not None:
+            output.events[:] = _events_of_open_calls(output.events, ended)
 
     # forks
 
@@ -154,3 +151,13 @@ class Builder:
     def absorb(self, other: Builder) -> None:
         """Take over what a fork read, apart from its open nodes and its events."""
         self.state.absorb(other.state)
+
+
+def _events_of_open_calls(events: list[Event], ended: int) -> list[Event]:
+    """The last events, which belong to calls that are still open, counted without those that have ended."""
+    found: list[Event] = []
+    for event in reversed(events):
+        if not isinstance(event, (ToolCallStart, ToolCallDelta)):
+            break
+        found.insert(0, replace(event, index=event.index - ended))
+    return found

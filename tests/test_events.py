@@ -1,0 +1,78 @@
+"""Events are immutable values, which pydantic serialises and validates by their `type`."""
+
+from __future__ import annotations
+
+import pickle
+from copy import deepcopy
+from dataclasses import FrozenInstanceError
+from typing import Any, get_args
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from outspoken import Event, TextDelta, ToolCallDelta, ToolCallEnd, parse, stream
+from outspoken.payloads.registry import PayloadRegistry
+from outspoken.payloads.types import PayloadType
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.stream import ProviderStream
+from tests.cases import Case
+from tests.loops import every_case
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+PROVIDER_EVENTS: TypeAdapter[ProviderEvent] = TypeAdapter(ProviderEvent)
+KINDS: list[type[Any]] = [*get_args(get_args(Event)[0]), *get_args(get_args(ProviderEvent)[0])[1:]]
+
+
+@every_case
+def test_events_survive_json(case: Case) -> None:
+    chunks = [case.text[at : at + 50] for at in range(0, len(case.text), 50)]
+    options = {name: value for name, value in case.options.items() if name != "finish_reason"}
+    for event in stream(chunks, case.format, **options):
+        assert EVENTS.validate_json(EVENTS.dump_json(event)) == event
+        assert EVENTS.validate_python(EVENTS.dump_python(event)) == event
+        assert pickle.loads(pickle.dumps(event)) == deepcopy(event) == event
+
+
+def test_provider_events_survive_json() -> None:
+    provider = ProviderStream("openai", "hermes")
+    delta = {"id": "a", "model": "m", "choices": [{"index": 0, "delta": {"content": CALL, "refusal": "No."}}]}
+    end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    usage: dict[str, Any] = {"choices": [end], "usage": {"prompt_tokens": 1}}
+    *events, done = [*provider.feed(delta), *provider.feed(usage), *provider.close()]
+    assert {"started", "refusal_delta", "usage_reported", "finished", "tool_call_end"} <= {e.type for e in events}
+    for event in events:
+        assert PROVIDER_EVENTS.validate_json(PROVIDER_EVENTS.dump_json(event)) == event
+    assert PROVIDER_EVENTS.dump_python(done)["reply"]["provider"] == "openai"
+
+
+def test_previews_of_payloads_survive_json() -> None:
+    registry = PayloadRegistry([PayloadType("card", "CARD")])
+    events = list(registry.stream(["CARD: {", '"a": [1', "]}"], previews=True))
+    (preview, *_) = [event for event in events if event.type == "payload_preview"]
+    assert (preview.payload_type, preview.data) == ("card", {})
+    assert EVENTS.validate_json(EVENTS.dump_json(preview)) == preview
+    (parsed,) = [EVENTS.dump_python(event) for event in events if event.type == "payload_parsed"]
+    assert parsed["payload"]["marker"] == "CARD"  # the fields of a registry's payload are not lost
+
+
+def test_each_event_has_a_type_of_its_own() -> None:
+    assert len({kind.type for kind in KINDS}) == len(KINDS)
+    for kind in KINDS:
+        assert kind.type.replace("_", "") == kind.__name__.lower()
+    with pytest.raises(ValidationError, match="text_delta"):
+        EVENTS.validate_python({"type": "text"})
+
+
+def test_events_are_frozen_and_match_by_position() -> None:
+    delta: Event = TextDelta("Hi")
+    with pytest.raises(FrozenInstanceError):
+        delta.text = "Ho"  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(FrozenInstanceError):
+        delta.type = "done"  # pyright: ignore[reportAttributeAccessIssue]
+    match ToolCallDelta(3, "{"):
+        case ToolCallDelta(index, arguments):
+            assert (index, arguments) == (3, "{")
+    (call,) = parse(CALL, "hermes").tool_calls
+    assert ToolCallEnd(0, call) == ToolCallEnd(0, call) != ToolCallEnd(1, call)
+    assert (delta, repr(delta)) == (TextDelta("Hi"), "TextDelta(text='Hi')")
