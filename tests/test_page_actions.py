@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Reply, UnknownFormatError, parse, render
+from outspoken import Parser, Reply, UnknownFormatError, parse, render
 from outspoken.actions import MODELS, PageContext, PageElement
 from outspoken.actions.codec import effect_of
 from outspoken.processing import parse_action, parse_actions
@@ -284,6 +284,29 @@ def test_wrong_use() -> None:
         parse_actions([{"action_type": object()}], "skyvern")
     with pytest.raises(TypeError, match="cannot be written as JSON"):
         parse_actions([{"action_type": float("nan")}], "skyvern")
+    with pytest.raises(UnknownFormatError):
+        parse_actions([], Parser())
+    odd: Any = 7
+    for argument, expected in (
+        ("response", "text, a dict or a list"),
+        ("parser", "str"),
+        ("page", "PageContext or None"),
+        ("given", "Mapping or None"),
+        ("prefix", "str, bytes or None"),
+        ("finish_reason", "str or None"),
+    ):
+        arguments: dict[str, Any] = {"response": "{}", "parser": "skyvern", argument: odd}
+        with pytest.raises(TypeError) as caught:
+            parse_actions(**arguments)
+        assert str(caught.value) == f"`{argument}` is an int; expected {expected}"
+
+
+def test_parser_gives_the_options() -> None:
+    text = '{"actions": [{"action_type": "CLICK", "id": "AAA",}]}'
+    assert parse_actions(text.encode(), Parser("skyvern")) == parse_actions(text, "skyvern")
+    assert parse_actions(None, "skyvern") == parse_actions("", "skyvern")
+    assert [made.code for made in parse_actions(text, "skyvern").repairs] == ["trailing-comma"]
+    assert parse_actions(text, Parser("skyvern", repair="none")).actions == []
 
 
 # addresses

@@ -4,44 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from types import NoneType
+from typing import Any, TypeAlias, cast
 
 from outspoken.actions.codec import unknown_action
 from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
 from outspoken.actions.page_rules import PageChecker
 from outspoken.grammar import registry
-from outspoken.grammar.header import Header
 from outspoken.json.read import read_json
 from outspoken.json.scanner import NotJsonError, decode
-from outspoken.parsing.functions import parse
+from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
+from outspoken.results.arguments import check_optional, check_type, kind_of, text_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
-from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment, Status
-from outspoken.results.settings import DEFAULT, Settings
+from outspoken.results.settings import DEFAULT
+
+#: A response with actions: its text, or the values decoded from it.
+ActionsLike: TypeAlias = "str | bytes | Mapping[str, Any] | Sequence[Any] | None"
 
 #: The levels of nested JSON that are searched if the response has no actions in the expected place.
 _SEARCH_DEPTH = 3
 
 
 def parse_actions(
-    response: Any,
-    format: str,
+    response: ActionsLike,
+    parser: Parser | str,
     page: PageContext | None = None,
     *,
     given: Mapping[str, Any] | None = None,
+    prefix: str | None = None,
     finish_reason: str | None = None,
-    repair: RepairLimit | None = None,
-    settings: Settings | None = None,
 ) -> Reply:
     """Read the actions of a response and check them against a page.
 
-    `response` is the text, or the dict or list decoded from it; `format` is a format with actions. Returns the reply of
-    `parse`: `actions` are safe to carry out, `unfinished_actions` are truncated or invalid. An invalid action does not
-    affect the others, and `order` counts all of them. Spans refer to `raw`, the JSON text of a decoded response.
+    `response` is the text, or the dict or list decoded from it. `parser` is a parser of a format with actions, or the
+    name of the format. Returns the reply of the parser: `actions` are safe to carry out, `unfinished_actions` are
+    truncated or invalid. An invalid action does not affect the others, and `order` counts all of them. Spans refer to
+    `raw`, the JSON text of a decoded response. `prefix` and `finish_reason` are as in `Parser.parse`.
 
     With a `page`, the elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its
     data. Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
@@ -53,41 +56,34 @@ def parse_actions(
     - `moved-actions`: the actions were found in an unexpected place
     - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
 
-    Raises UnknownFormatError, LimitError for text over the limit, and TypeError for a `response` that is not text and
-    cannot be written as JSON. The content of a response raises nothing.
+    Raises UnknownFormatError, also for a parser that detects the format, LimitError for text over the limit, and
+    TypeError for an argument of a wrong type and for a `response` that cannot be written as JSON.
     """
-    name = registry.resolve(format)
-    header = registry.header(name)
-    naming = _naming(header)
-    if isinstance(response, (list, tuple)):
-        reply = _read_list(cast("Any", response), name, naming, settings)
-    else:
-        text = response if isinstance(response, str) else _written(_ordered(response, naming))
-        reply = parse(text, name, repair=repair, finish_reason=finish_reason, settings=settings)
-        if not any(_is_action(segment) for segment in reply.segments):
-            reply = _nested_actions(response, name, naming, reply, repair, settings)
-    checker = PageChecker(header, page, given or {}, settings or DEFAULT)
-    return _checked(reply, checker, name)
+    reader = ActionReader(parser)
+    check_optional(page, PageContext, "page")
+    check_optional(given, Mapping, "given")
+    checker = PageChecker(reader.header, page, given or {}, reader.parser.settings)
+    return _checked(reader.read(response, prefix, finish_reason), checker, reader.name)
 
 
 def parse_action(
-    response: Any,
-    format: str,
+    response: ActionsLike,
+    parser: Parser | str,
     page: PageContext | None = None,
     *,
     given: Mapping[str, Any] | None = None,
-    repair: RepairLimit | None = None,
-    settings: Settings | None = None,
+    prefix: str | None = None,
+    finish_reason: str | None = None,
 ) -> Action:
     """Read one action and check it against a page: the first of `parse_actions`, with the same arguments.
 
     Returns an `unknown` action with the status "invalid" if there is none. Use `parse_actions` for the diagnostics.
     """
-    reply = parse_actions(response, format, page, given=given, repair=repair, settings=settings)
+    reply = parse_actions(response, parser, page, given=given, prefix=prefix, finish_reason=finish_reason)
     found = [segment for segment in reply.segments if segment.kind == "action"]
     if found:
         return found[0]
-    extra: dict[str, Any] = dict(cast("Any", response)) if isinstance(response, Mapping) else {}
+    extra: dict[str, Any] = dict(response) if isinstance(response, Mapping) else {}
     return unknown_action("", extra, {"raw": reply.raw, "span": (0, len(reply.raw))})
 
 
@@ -113,12 +109,96 @@ def _values(reply: Reply) -> dict[str, Any]:
     return {field: getattr(reply, field) for field in Reply.model_fields}
 
 
-# decoded values
+class ActionReader:
+    """Reads responses in a format with actions, as text or as decoded values."""
 
+    def __init__(self, parser: Parser | str) -> None:
+        self.parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
+        self.name = registry.resolve(self.parser.format)
+        self.header = registry.header(self.name)
+        #: decoded values need no repairs
+        self._values_parser = Parser(self.name, settings=self.parser.settings)
+        mapping = mapping_of(self.header)
+        #: the keys that may name an action
+        self._naming: tuple[str, ...] = mapping.naming if mapping is not None else ()
 
-def _naming(header: Header) -> tuple[str, ...]:
-    mapping = mapping_of(header)
-    return mapping.naming if mapping is not None else ()
+    def read(self, response: ActionsLike, prefix: str | None, finish_reason: str | None) -> Reply:
+        """The reply for a response, before it is checked against a page."""
+        if isinstance(response, (list, tuple)):
+            return self._read_list(cast("Sequence[Any]", response))
+        decoded = response if isinstance(response, Mapping) else None
+        if decoded is None and not isinstance(response, (str, bytes, bytearray, NoneType)):
+            raise TypeError(f"`response` is {kind_of(response)}; expected text, a dict or a list")
+        text = text_of(response, "response") if decoded is None else _written(self._ordered(decoded))
+        reply = self.parser.parse(text, prefix=prefix, finish_reason=finish_reason)
+        if any(_is_action(segment) for segment in reply.segments):
+            return reply
+        if decoded is None:
+            values = read_json(text, repair=self.parser.repair, settings=self.parser.settings).values
+            return self._nested_actions(list(values)) or reply
+        return self._nested_actions([decoded]) or reply
+
+    def _ordered(self, value: Any) -> Any:
+        """A value in whose objects the key that names the action comes first."""
+        if isinstance(value, list):
+            return [self._ordered(item) for item in cast("list[Any]", value)]
+        if isinstance(value, Mapping):
+            items = cast("Mapping[str, Any]", value)
+            return {**{key: items[key] for key in self._naming if key in items}, **items}
+        return value
+
+    def _read_list(self, items: Sequence[Any]) -> Reply:
+        """The reply for a decoded list; each item becomes an action, if only an invalid one."""
+        texts = [_written(self._ordered(item)) for item in items]
+        raw = f"[{', '.join(texts)}]"
+        actions: list[Action] = []
+        findings: list[PendingDiagnostic] = []
+        start = 1
+        for order, text in enumerate(texts):
+            end = start + len(text)
+            found, pending = self._read_item(text, start)
+            if found is None:
+                item: Any = items[order]
+                extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
+                found = unknown_action("", extra, {})
+                message = "this does not say which action it is"
+                pending = [PendingDiagnostic("invalid-action", message, (start, end), "error", self.name)]
+            actions.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
+            findings += pending
+            start = end + 2
+        status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
+        empty = self._values_parser.parse("")
+        return _replaced(
+            construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(findings, raw), status
+        )
+
+    def _read_item(self, text: str, start: int) -> tuple[Action | None, list[PendingDiagnostic]]:
+        """The action of a list item, and its diagnostics."""
+        for before, after in (("[", "]"), ("", "")):
+            reply = self._values_parser.parse(f"{before}{text}{after}")
+            found = next((segment for segment in reply.segments if segment.kind == "action"), None)
+            if found is not None:
+                offset, end = start - len(before), start + len(text)
+                pending: list[PendingDiagnostic] = []
+                for diagnostic in reply.diagnostics:
+                    first, last = [min(max(place + offset, start), end) for place in diagnostic.span]
+                    pending.append(PendingDiagnostic.moved(diagnostic, (first, last)))
+                return found, pending
+        return None, []
+
+    def _nested_actions(self, values: Any) -> Reply | None:
+        """The reply for the first nested value with actions, also inside JSON strings; None if there is none."""
+        for value in _nested_values(values, _SEARCH_DEPTH):
+            if isinstance(value, list):
+                found = self._read_list(cast("list[Any]", value))
+            else:
+                found = self._values_parser.parse(_written(self._ordered(value)))
+            text = found.raw
+            if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
+                message = f"the actions are not where `{self.name}` has them; spans refer to their JSON text"
+                note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", self.name)
+                return _replaced(found, found.segments, place_diagnostics([note], text), found.status)
+        return None
 
 
 def _written(value: Any) -> str:
@@ -126,85 +206,7 @@ def _written(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"the response cannot be written as JSON: {error}") from None
-
-
-def _ordered(value: Any, naming: tuple[str, ...]) -> Any:
-    """A value in whose objects the key that names the action comes first."""
-    if isinstance(value, list):
-        return [_ordered(item, naming) for item in cast("list[Any]", value)]
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, Any]", value)
-        return {**{key: items[key] for key in naming if key in items}, **items}
-    return value
-
-
-def _read_list(items: Sequence[Any], name: str, naming: tuple[str, ...], settings: Settings | None) -> Reply:
-    """The reply for a decoded list; each item becomes an action, if only an invalid one."""
-    texts = [_written(_ordered(item, naming)) for item in items]
-    raw = f"[{', '.join(texts)}]"
-    actions: list[Action] = []
-    findings: list[PendingDiagnostic] = []
-    start = 1
-    for order, text in enumerate(texts):
-        end = start + len(text)
-        found, pending = _read_item(text, start, name, settings)
-        if found is None:
-            item: Any = items[order]
-            extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
-            found = unknown_action("", extra, {})
-            message = "this does not say which action it is"
-            pending = [PendingDiagnostic("invalid-action", message, (start, end), "error", name)]
-        actions.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
-        findings += pending
-        start = end + 2
-    status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
-    empty = parse("", name, settings=settings)
-    return _replaced(
-        construct(Reply, {**_values(empty), "raw": raw}), [*actions], place_diagnostics(findings, raw), status
-    )
-
-
-def _read_item(
-    text: str, start: int, name: str, settings: Settings | None
-) -> tuple[Action | None, list[PendingDiagnostic]]:
-    """The action of a list item, and its diagnostics."""
-    for before, after in (("[", "]"), ("", "")):
-        reply = parse(f"{before}{text}{after}", name, settings=settings)
-        found = next((segment for segment in reply.segments if segment.kind == "action"), None)
-        if found is not None:
-            offset, end = start - len(before), start + len(text)
-            pending: list[PendingDiagnostic] = []
-            for diagnostic in reply.diagnostics:
-                first, last = [min(max(place + offset, start), end) for place in diagnostic.span]
-                pending.append(PendingDiagnostic.moved(diagnostic, (first, last)))
-            return found, pending
-    return None, []
-
-
-def _nested_actions(
-    response: Any,
-    name: str,
-    naming: tuple[str, ...],
-    reply: Reply,
-    repair: RepairLimit | None,
-    settings: Settings | None,
-) -> Reply:
-    """The reply for the first nested value with actions, also inside JSON strings; otherwise the given reply."""
-    values: Any = [response]
-    if isinstance(response, str):
-        values = list(read_json(response, repair=repair or "strings", settings=settings).values)
-    for value in _nested_values(values, _SEARCH_DEPTH):
-        if isinstance(value, list):
-            found = _read_list(cast("list[Any]", value), name, naming, settings)
-        else:
-            found = parse(_written(_ordered(value, naming)), name, settings=settings)
-        text = found.raw
-        if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
-            message = f"the actions are not where `{name}` has them; spans refer to the JSON text of the actions"
-            note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", name)
-            return _replaced(found, found.segments, place_diagnostics([note], text), found.status)
-    return reply
+        raise TypeError(f"`response` cannot be written as JSON: {error}") from None
 
 
 def _is_action(segment: Segment) -> bool:
