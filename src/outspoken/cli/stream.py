@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
-from outspoken.providers.stream import PROVIDER_FORMAT, ProviderStream
+from outspoken.providers.stream import PROVIDER_FORMAT, stream_response
 from outspoken.results import events as results
 from outspoken.results.snippet import visible
 
@@ -23,22 +22,11 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Show the stream. Returns 1 if it has errors."""
     tools = read_tools(args.tools) if args.tools else None
-    stream = ProviderStream(args.provider, args.format or PROVIDER_FORMAT, tools=tools)
-    if args.json:
-        for event in _events(stream):
-            print_event(event)
-    else:
-        view = LiveView(make_writer(args.color))
-        for event in _events(stream):
-            view.show(event)
-    reply = stream.reply
-    return 1 if reply is None or reply.error is not None else exit_code(reply)
-
-
-def _events(stream: ProviderStream) -> Iterator[ProviderEvent]:
-    for chunk in read_chunks("-"):
-        yield from stream.feed(chunk)
-    yield from stream.close()
+    stream = stream_response(read_chunks("-"), args.provider, args.format or PROVIDER_FORMAT, tools=tools)
+    show = print_event if args.json else LiveView(make_writer(args.color)).show
+    for event in stream:
+        show(event)
+    return 1 if stream.reply.error is not None else exit_code(stream.reply)
 
 
 class LiveView:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from .event_stream import AsyncEventStream as AsyncEventStream
+    from .event_stream import EventStream as EventStream
     from .inspection import Candidate as Candidate
     from .inspection import FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 export_lazily(
     __name__,
     {
+        "event_stream": "AsyncEventStream EventStream",
         "inspection": "Candidate FormatInfo",
         "options": "ParserOptions",
     },

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING
 
 from outspoken.grammar import registry
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 
+from .event_stream import AsyncEventStream, EventStream
 from .options import FinishReason, ParserOptions
 from .parser import Parser
 
@@ -48,7 +49,7 @@ def stream(
     prefix: str | None = None,
     finish_reason: FinishReason = None,
     **options: Unpack[ParserOptions],
-) -> Iterator[Event]:
+) -> EventStream[Event, Reply]:
     """Parse a response that arrives in chunks: `Parser(format, **options).stream(chunks)`.
 
     For the arguments and what is raised, see `Parser` and `Parser.stream`.
@@ -63,7 +64,7 @@ def astream(
     prefix: str | None = None,
     finish_reason: FinishReason = None,
     **options: Unpack[ParserOptions],
-) -> AsyncIterator[Event]:
+) -> AsyncEventStream[Event, Reply]:
     """Parse a response that arrives in asynchronous chunks: `Parser(format, **options).astream(chunks)`.
 
     For the arguments and what is raised, see `Parser` and `Parser.astream`.

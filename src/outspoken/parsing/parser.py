@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import AsyncIterable, Iterable, Sequence
+from functools import cache, partial
 from types import ModuleType
 
 from outspoken.fast_path import reader
@@ -15,6 +15,7 @@ from outspoken.results.geometry import Screen
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
+from .event_stream import AsyncEventStream, EventStream
 from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
 from .response_reader import ResponseReader
 from .session import Session
@@ -123,20 +124,16 @@ class Parser:
         *,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
-    ) -> Iterator[Event]:
-        """Parse a response that arrives in chunks, and yield each event as soon as it is certain.
+    ) -> EventStream[Event, Reply]:
+        """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
 
-        The last event is `Done`. Its reply equals that of `parse` for the joined chunks. If the finish reason is known
-        only after the last chunk, pass a function without arguments that returns it.
+        The last event is `Done`. Its reply, which is also the `reply` of the iterator, equals that of `parse` for the
+        joined chunks. If the finish reason is known only after the last chunk, pass a function without arguments that
+        returns it.
         """
         check_chunks(chunks)
-        return self._stream(self.session(prefix=prefix), chunks, finish_reason)
-
-    @staticmethod
-    def _stream(session: Session, chunks: Iterable[str | bytes | None], finish_reason: FinishReason) -> Iterator[Event]:
-        for chunk in chunks:
-            yield from session.feed(chunk)
-        yield from session.close(finish_reason)
+        session = self.session(prefix=prefix)
+        return EventStream(session, chunks, partial(session.close, finish_reason))
 
     def astream(
         self,
@@ -144,20 +141,11 @@ class Parser:
         *,
         prefix: str | None = None,
         finish_reason: FinishReason = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncEventStream[Event, Reply]:
         """Like `stream`, for an asynchronous iterable of chunks."""
         check_async_chunks(chunks)
-        return self._astream(self.session(prefix=prefix), chunks, finish_reason)
-
-    @staticmethod
-    async def _astream(
-        session: Session, chunks: AsyncIterable[str | bytes | None], finish_reason: FinishReason
-    ) -> AsyncIterator[Event]:
-        async for chunk in chunks:
-            for event in session.feed(chunk):
-                yield event
-        for event in session.close(finish_reason):
-            yield event
+        session = self.session(prefix=prefix)
+        return AsyncEventStream(session, chunks, partial(session.close, finish_reason))
 
     def session(self, *, prefix: str | None = None) -> Session:
         """Start to read one response that arrives in chunks, with `feed` and `close`."""

@@ -9,7 +9,7 @@ A response flows through the rooms in this order; each imports only from those b
 - `registry`, `stream`, `chunk_parser`: the providers by name, and what callers use
 - `export`: events and replies to the wire formats of other APIs; it needs only what callers receive
 
-Import the public names from `outspoken`. The rooms may import the parser and what it is made of (`parsing`, `json`,
+Import the public names from here. The rooms may import the parser and what it is made of (`parsing`, `json`,
 `notations`, `grammar`, `results`).
 """
 
@@ -99,7 +99,9 @@ if TYPE_CHECKING:
         Usage as Usage,
     )
     from .stream import ProviderStream as ProviderStream
+    from .stream import astream_response as astream_response
     from .stream import parse_response as parse_response
+    from .stream import stream_response as stream_response
 
 export_lazily(
     __name__,
@@ -113,6 +115,6 @@ export_lazily(
         "export.sse": "asse sse",
         "export.vercel": "ato_vercel_parts to_vercel to_vercel_parts",
         "replies": "FinishReason ProviderError ProviderReply Signature Usage",
-        "stream": "ProviderStream parse_response",
+        "stream": "ProviderStream astream_response parse_response stream_response",
     },
 )

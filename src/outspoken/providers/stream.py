@@ -1,12 +1,14 @@
-"""Reads one response of a provider: `ProviderStream` in chunks, `parse_response` at once."""
+"""Reads one response of a provider: `parse_response` at once, `stream_response` and `ProviderStream` in chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from outspoken.notations.tools import ToolLike, Tools
+from outspoken.parsing.event_stream import AsyncEventStream, EventStream
 from outspoken.parsing.options import OnError, ParserOptions, read_options
+from outspoken.results.arguments import check_async_chunks, check_chunks
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
 from outspoken.results.geometry import Screen
@@ -157,3 +159,31 @@ def parse_response(
     stream = ProviderStream(provider, format, **options)
     stream.feed(response)
     return stream.end(whole=True)
+
+
+def stream_response(
+    chunks: Iterable[Any],
+    provider: str = "openai",
+    format: str | None = PROVIDER_FORMAT,
+    **options: Unpack[ProviderOptions],
+) -> EventStream[ProviderEvent, ProviderReply]:
+    """Read a response that arrives in chunks: an iterator of events, each as soon as it is certain.
+
+    The last event is `Done`. Its reply, which is also the `reply` of the iterator, equals that of `parse_response` for
+    the whole response. See `ProviderStream` for chunks and options, and for what they raise.
+    """
+    check_chunks(chunks, "parse_response", "astream_response")
+    source = ProviderStream(provider, format, **options)
+    return EventStream(source, chunks, source.close)
+
+
+def astream_response(
+    chunks: AsyncIterable[Any],
+    provider: str = "openai",
+    format: str | None = PROVIDER_FORMAT,
+    **options: Unpack[ProviderOptions],
+) -> AsyncEventStream[ProviderEvent, ProviderReply]:
+    """Like `stream_response`, for an asynchronous iterable of chunks."""
+    check_async_chunks(chunks, "stream_response")
+    source = ProviderStream(provider, format, **options)
+    return AsyncEventStream(source, chunks, source.close)

@@ -63,17 +63,20 @@ def check_repair_limit(value: object) -> None:
     check_choice(value, REPAIR_LIMITS, "repair")
 
 
-def check_chunks(chunks: Any) -> None:
-    """Raise TypeError for an argument that is not an iterable of chunks; a text itself is none."""
+def check_chunks(chunks: Any, whole: str = "parse", twin: str = "astream") -> None:
+    """Raise TypeError for an argument that is not an iterable of chunks; a text itself is none.
+
+    The message names the function for a `whole` text, or the asynchronous `twin`.
+    """
     if isinstance(chunks, str | bytes | bytearray):
-        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks (for one text, call `parse`)")
+        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks (for one text, call `{whole}`)")
     if isinstance(chunks, AsyncIterable):
-        raise TypeError("`chunks` is asynchronous; call `astream`")
+        raise TypeError(f"`chunks` is asynchronous; call `{twin}`")
     if not isinstance(chunks, Iterable):
         raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks")
 
 
-def check_async_chunks(chunks: Any) -> None:
-    """Raise TypeError for an argument that is not an asynchronous iterable of chunks."""
+def check_async_chunks(chunks: Any, twin: str = "stream") -> None:
+    """Raise TypeError for an argument that is not an asynchronous iterable of chunks; the message names the `twin`."""
     if not isinstance(chunks, AsyncIterable):
-        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an asynchronous iterable of chunks (else: `stream`)")
+        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an asynchronous iterable of chunks (else: `{twin}`)")

@@ -1,0 +1,81 @@
+"""The events of a response that arrives in chunks, as an iterator that has the reply at its end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
+
+E = TypeVar("E")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class EventSource(Protocol[E, R_co]):
+    """What reads a response in chunks, such as a `Session`."""
+
+    @property
+    def reply(self) -> R_co | None: ...
+
+    def feed(self, chunk: Any, /) -> list[E]: ...
+
+
+class _WithReply(Generic[E, R_co]):
+    """An iterator of the events of a source."""
+
+    def __init__(self, source: EventSource[E, R_co]) -> None:
+        self._source = source
+
+    @property
+    def reply(self) -> R_co:
+        """The reply, once the last event was taken. Raises RuntimeError before."""
+        reply = self._source.reply
+        if reply is None:
+            raise RuntimeError("the stream has no reply before its last event was taken")
+        return reply
+
+
+class EventStream(_WithReply[E, R_co], Iterator[E]):
+    """The events of a response that arrives in chunks. `reply` is the complete result after the last event."""
+
+    def __init__(self, source: EventSource[E, R_co], chunks: Iterable[Any], close: Callable[[], list[E]]) -> None:
+        super().__init__(source)
+        self._events = _events(source, chunks, close)
+
+    def __iter__(self) -> Iterator[E]:
+        return self._events  # a loop calls the generator itself
+
+    def __next__(self) -> E:
+        return next(self._events)
+
+
+class AsyncEventStream(_WithReply[E, R_co], AsyncIterator[E]):
+    """Like `EventStream`, for asynchronous chunks."""
+
+    def __init__(self, source: EventSource[E, R_co], chunks: AsyncIterable[Any], close: Callable[[], list[E]]) -> None:
+        super().__init__(source)
+        self._events = _async_events(source, chunks, close)
+
+    def __aiter__(self) -> AsyncIterator[E]:
+        return self._events
+
+    async def __anext__(self) -> E:
+        return await anext(self._events)
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._events.aclose()
+
+
+def _events(source: EventSource[E, object], chunks: Iterable[Any], close: Callable[[], list[E]]) -> Iterator[E]:
+    for chunk in chunks:
+        yield from source.feed(chunk)
+    yield from close()
+
+
+async def _async_events(
+    source: EventSource[E, object], chunks: AsyncIterable[Any], close: Callable[[], list[E]]
+) -> AsyncGenerator[E, None]:
+    async for chunk in chunks:
+        for event in source.feed(chunk):
+            yield event
+    for event in close():
+        yield event

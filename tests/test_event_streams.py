@@ -1,0 +1,95 @@
+"""`stream`, `stream_response` and their asynchronous twins: the events of `feed` and `close`, and the reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from outspoken import Done, Parser, astream, parse, stream
+from outspoken.providers import ProviderStream, astream_response, parse_response, stream_response
+from tests.loops import in_one_item
+
+TEXT = 'Let me look.\n<tool_call>\n{"name": "find", "arguments": {"mosses": 3}}\n</tool_call>'
+PIECES = [TEXT[i : i + 7] for i in range(0, len(TEXT), 7)]
+CHUNKS: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in PIECES]
+CHUNKS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+
+
+async def later(chunks: Iterable[Any]) -> AsyncIterator[Any]:
+    for chunk in chunks:
+        yield chunk
+
+
+def fed(source: Any, chunks: Iterable[Any]) -> list[Any]:
+    """The events of `feed` and `close`."""
+    return [*[event for chunk in chunks for event in source.feed(chunk)], *source.close()]
+
+
+def test_the_events_are_those_of_feed_and_close() -> None:
+    assert list(stream(PIECES, "hermes")) == fed(Parser("hermes").session(), PIECES)
+    options: dict[str, Any] = {"provider": "openai", "format": "hermes"}
+    assert list(stream_response(CHUNKS, **options)) == fed(ProviderStream(**options), CHUNKS)
+
+
+def test_the_reply_is_that_of_the_whole_text() -> None:
+    events = stream(PIECES, "hermes")
+    last = [*events][-1]
+    assert events.reply == parse(TEXT, "hermes")
+    assert isinstance(last, Done)
+    assert last.reply is events.reply
+    message = {"role": "assistant", "content": TEXT}
+    whole = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    responses = stream_response(CHUNKS, format="hermes")
+    assert [*responses]
+    assert responses.reply == parse_response(whole, format="hermes")
+
+
+def test_asynchronous_chunks_give_the_same() -> None:
+    async def read() -> None:
+        events, responses = astream(later(PIECES), "hermes"), astream_response(later(CHUNKS), "openai", "hermes")
+        assert [event async for event in events] == list(stream(PIECES, "hermes"))
+        assert [event async for event in responses] == list(stream_response(CHUNKS, "openai", "hermes"))
+        assert events.reply == parse(TEXT, "hermes")
+        assert responses.reply.tool_calls == events.reply.tool_calls
+
+    asyncio.run(read())
+
+
+def test_events_may_be_taken_one_by_one() -> None:
+    events = stream(iter(PIECES), "hermes")
+    first = next(events)
+    with pytest.raises(RuntimeError, match="no reply before its last event"):
+        _ = events.reply
+    assert [first, *events] == list(stream(PIECES, "hermes"))
+    assert next(events, None) is None
+
+
+def test_an_asynchronous_stream_may_be_left() -> None:
+    async def read() -> None:
+        async with aclosing(astream(later(PIECES), "hermes")) as events:
+            await anext(events)
+        assert [event async for event in events] == []
+
+    asyncio.run(read())
+
+
+ITERABLE, ASYNCHRONOUS = "expected an iterable of chunks", "expected an asynchronous iterable of chunks"
+
+
+@in_one_item(
+    "call,value,message",
+    [
+        (stream_response, b"{}", f"`chunks` is bytes; {ITERABLE} (for one text, call `parse_response`)"),
+        (stream_response, later([]), "`chunks` is asynchronous; call `astream_response`"),
+        (stream_response, None, f"`chunks` is None; {ITERABLE}"),
+        (astream_response, [], f"`chunks` is a list; {ASYNCHRONOUS} (else: `stream_response`)"),
+    ],
+)
+def test_what_is_no_iterable_of_chunks_is_refused(call: Callable[[Any], object], value: Any, message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(value)
+    assert str(caught.value) == message
