@@ -20,11 +20,12 @@ from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import index_path
 from outspoken.grammar.header import read_header
-from outspoken.grammar.registry import compiled_path, grammars_folder, names, tables
+from outspoken.grammar.registry import automaton, compiled_path, generated_path, grammars_folder, names, tables
 from outspoken.grammar.tables import VERSION, Tables, is_current, sources
 from tests.loops import in_one_item
 from tools import compile as compiler
 from tools.compile import format_index
+from tools.compile.module import module_of, trainer
 
 NAMES = names()
 #: Some that are built in different ways.
@@ -42,6 +43,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     for path in [grammars_folder() / f"{name}.lark" for name in SOME]:
         copy(path, copied)
         copy(compiled_path(path), copied / "compiled")
+        copy(generated_path(path), copied / "compiled")
     index_path(copied).write_text(format_index({name: tables(name) for name in SOME}).to_json(), "utf-8")
     registry.use(copied)
     yield copied
@@ -59,6 +61,16 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("outspoken.grammar.compiler.compile_grammar", note)
     return found
+
+
+def files(folder: Path) -> set[str]:
+    """The names of the files that are made of the grammars in a folder."""
+    return {path.name for path in (folder / "compiled").iterdir() if path.is_file()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The same with what is in them."""
+    return {name: (folder / "compiled" / name).read_bytes() for name in files(folder)}
 
 
 def change(path: Path, before: str, after: str) -> None:
@@ -83,9 +95,13 @@ def test_compiled_grammar_is_current_and_equals_its_source(name: str) -> None:
 
 
 def test_compiled_folder_has_no_other_files() -> None:
-    assert sorted(path.name for path in (grammars_folder() / "compiled").iterdir()) == sorted(
-        [*[f"{n}.json" for n in NAMES], "index.json"]
-    )
+    assert files(grammars_folder()) == {f"{name}.{kind}" for name in NAMES for kind in ("json", "py")} | {"index.json"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fast_path_is_current(name: str) -> None:
+    path = grammars_folder() / f"{name}.lark"
+    assert generated_path(path).read_text("utf-8") == module_of(name, tables(name), trainer())
 
 
 @in_one_item("name", NAMES)
@@ -115,7 +131,7 @@ from outspoken import formats, parse, render, stream
 for info in formats():
     reply = parse(info.example, info.name)
     assert reply.status == "ok" and reply == parse(info.example, info.name)
-    assert list(stream(info.example, info.name))[-1].reply == reply
+    assert list(stream([info.example], info.name))[-1].reply == reply
     assert parse(info.example).segments
     try:
         render(reply, info.name)
@@ -182,13 +198,14 @@ def test_compiled_file_of_another_version_is_ignored(folder: Path, compiled: lis
     data: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert data["version"] == VERSION
     path.write_text(json.dumps({"version": VERSION + 1, "sources": data["sources"]}), "utf-8")
-    assert parse(CALL, "longcat").tool_calls
+    assert automaton("longcat").tables.header.format == "longcat"
     assert compiled == ["longcat"]
 
 
 def test_missing_compiled_file_is_tolerated(folder: Path, compiled: list[str]) -> None:
     compiled_path(folder / "longcat.lark").unlink()
-    assert parse(CALL, "longcat").tool_calls
+    assert parse(CALL, "longcat").tool_calls  # by the fast path, which needs no tables
+    assert automaton("longcat").tables.header.format == "longcat"
     assert compiled == ["longcat"]
 
 
@@ -267,23 +284,22 @@ def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureF
     old = compiled_path(folder / "longcat.lark").read_text("utf-8")
     compiled_path(folder / "json.lark").unlink()
     (folder / "compiled" / "gone.json").write_text("{}", "utf-8")
+    (folder / "compiled" / "gone.py").write_text("", "utf-8")
     index_path(folder).unlink()
-    files = {"longcat.json", "json.json", "gone.json", "index.json"}
+    stale = {"longcat.json", "longcat.py", "json.json", "gone.json", "gone.py", "index.json"}
 
     assert compiler.main(["--check"]) == 1
     printed = capsys.readouterr()
-    assert set(printed.out.splitlines()) == {f"out of date: {name}" for name in files}
+    assert set(printed.out.splitlines()) == {f"out of date: {name}" for name in stale}
     assert compiled_path(folder / "longcat.lark").read_text("utf-8") == old
 
     assert compiler.main([]) == 0
     printed = capsys.readouterr()
     assert set(printed.out.splitlines()) == {
-        "written: longcat.json",
-        "written: json.json",
-        "written: index.json",
-        "removed: gone.json",
+        *[f"written: {name}" for name in ("longcat.json", "longcat.py", "json.json", "index.json")],
+        *[f"removed: {name}" for name in ("gone.json", "gone.py")],
     }
-    assert {path.stem for path in (folder / "compiled").iterdir()} == {*SOME, "index"}
+    assert {Path(name).stem for name in files(folder)} == {*SOME, "index"}
 
     assert compiler.main(["--check"]) == 0
     assert compiler.main([]) == 0
@@ -291,16 +307,16 @@ def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureF
 
 
 def test_tool_creates_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
+    before = contents(folder)
     (folder / "compiled").rename(folder / "moved")
     assert compiler.main([]) == 0
-    assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
-    assert len(capsys.readouterr().out.splitlines()) == len(SOME) + 1
+    assert contents(folder) == before
+    assert len(capsys.readouterr().out.splitlines()) == 2 * len(SOME) + 1
 
 
 def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder / "longcat.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
-    before = {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()}
+    before = contents(folder)
     assert compiler.main([]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -308,4 +324,4 @@ def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture
         f"{folder / 'longcat.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
         "`$` is true at the end of every chunk; the end of the text needs no marker\n"
     )
-    assert {path.name: path.read_bytes() for path in (folder / "compiled").iterdir()} == before
+    assert contents(folder) == before

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,7 +13,6 @@ import pytest
 
 from outspoken import parse
 from outspoken.fast_path import detection, reader
-from outspoken.fast_path.reader import FastPath
 from outspoken.grammar import registry
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
@@ -27,20 +29,16 @@ CHANGED = 12
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
 
 
-@pytest.fixture(autouse=True)
-def _generate_at_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    """Generate functions and add branches when they are first needed."""
-    monkeypatch.setattr(reader, "MIN_READS", 0)
+@pytest.fixture
+def own_formats() -> Iterator[None]:
+    """Removes the formats that a test adds."""
+    yield
+    registry.use(None)
 
 
 def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = None) -> Reply:
     """What the parser reads."""
     return ResponseReader(read_options(format_, tools), prefix).read(text)
-
-
-def new_path(format_: str) -> FastPath:
-    """A fast path that has read nothing yet."""
-    return FastPath(registry.automaton(format_, lenient=True))
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -105,40 +103,21 @@ def test_the_work_of_a_fast_path_grows_with_the_text(format_: str) -> None:
             assert cost(more, args) <= 3 * cost(less, args), unit
 
 
-def test_function_is_generated_for_frequent_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MIN_READS", 3)
-    made = new_path("hermes")
-    found = [made.read(CALL, None, None, 128) for _ in range(8)]
-    assert found[:3] == [None] * 3
-    assert found[-1] == by_parser(CALL, "hermes").segments
-    assert "def read_sound(" in made.source
-    source = made.source
-    made.read("<think>It is rare.</think>", None, None, 128)
-    assert made.source == source  # one text is not enough
+def test_a_format_that_is_loaded_is_left_to_the_parser(own_formats: None) -> None:
+    grammar = (registry.grammars_folder() / "hermes.lark").read_text("utf-8")
+    own = re.sub(r"(?m)^// (format: +)hermes$", r"// \1mercury", grammar)
+    path = registry.grammars_folder() / "mercury.lark"
+    registry.add("mercury", own, path)
+    assert reader.read(CALL, "hermes", None, None, DEFAULT) is not None
+    assert reader.read(CALL, "mercury", None, None, DEFAULT) is None
+    assert parse(CALL, "mercury").tool_calls
 
 
-def test_generated_function_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_PARTS", 4)
-    made = new_path("hermes")
-    assert made.read("Hello.", None, None, 128) == by_parser("Hello.", "hermes").segments
-    assert made.read(f"Hello.\n{CALL}", None, None, 128) is not None
-    source = made.source
-    assert made.read(f"<think>Mosses?</think>{CALL}{CALL}", None, None, 128) is None
-    assert made.source == source
-    assert parse(f"<think>Mosses?</think>{CALL}{CALL}", "hermes").reasoning == "Mosses?"
-
-
-def test_threads_share_a_fast_path() -> None:
-    made = new_path("glm_4_5")
-    texts = [case.text for case in CASES if case.format == "glm_4_5"]
-
-    def read(text: str) -> list[Any] | None:
-        return made.read(text, None, None, 128)
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(read, texts * 4))
-    for text, segments in zip(texts * 4, found, strict=True):
-        assert segments is None or segments == by_parser(text, "glm_4_5").segments
+def test_nothing_is_compiled_while_a_response_is_read() -> None:
+    for path in Path(reader.__file__).parents[1].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("exec", "eval", "compile"), path
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from outspoken.patterns.syntax import (
     Reference,
     Repeat,
     parse,
-    with_groups,
     without_groups,
 )
 
@@ -63,11 +62,9 @@ def test_a_reference_names_its_group() -> None:
     assert parse(r"(a)\1") == (Group((A,), False, 1), Reference(1))
 
 
-def test_groups_are_removed_but_for_those_that_are_kept() -> None:
+def test_groups_are_removed() -> None:
     source = r"(a)(?:b)[(](c)\(()"
     assert without_groups(source) == r"(?:a)(?:b)[(](?:c)\((?:)"
-    kept, numbers = with_groups(source, frozenset({2}))
-    assert (kept.pattern, numbers) == (r"(?:a)(?:b)[(](c)\(", {2: 1})
 
 
 GRAMMAR = """// format: tiny

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, opener_index
 from outspoken.engine.text_buffer import BLANK
-from outspoken.grammar import matchers, registry
+from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply, Text, ToolCall
 from outspoken.results.settings import Settings
-from outspoken.semantics.handlers import HANDLERS
 
-from . import reader
-from .reader import FastPath, fast_path_of, reply_of, segment
+from .reader import FastPath, fast_path_of, reply_of
+from .runtime import segment
 
 
 class _Plain(NamedTuple):
@@ -29,8 +28,6 @@ class _Plain(NamedTuple):
     openers: OpenerIndex
     #: the number of the first marker of plain text itself
     first_own: int
-    #: matches the markers that may precede all text, or None
-    match_leading: Any
     fast_path: FastPath
 
 
@@ -38,28 +35,24 @@ class _Plain(NamedTuple):
 #: the marker is plain text's own, so that no format was detected.
 _Read = tuple[FastPath, list[Any], int, bool, bool]
 
-#: how many texts were read in an edition of the formats, up to `MIN_READS`
-_reads: dict[int, int] = {}
-
 
 @registry.cached
-def _plain(edition: int) -> _Plain:
+def _plain(edition: int) -> _Plain | None:
     fast_path = fast_path_of(PLAIN, edition)
-    start = fast_path.automaton.start
+    if fast_path is None:
+        return None
     openers = opener_index(True, edition)
-    match = matchers.matcher_of(start, "leading whole", HANDLERS).match if start.leading_markers else None
-    return _Plain(edition, openers, len(openers.terminals) + 1, match, fast_path)
+    return _Plain(edition, openers, len(openers.terminals) + 1, fast_path)
 
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a complete text; None if only the detector can tell."""
-    edition = registry.edition()
-    if _reads.get(edition, 0) < reader.MIN_READS:
-        _reads[edition] = _reads.get(edition, 0) + 1
-        return None
     if len(text) > settings.max_chars or replace_surrogates(text) is not text:
         return None
-    found = _Reader(text, Tools.of(tools), settings.max_depth, _plain(edition))
+    plain = _plain(registry.edition())
+    if plain is None:
+        return None
+    found = _Reader(text, Tools.of(tools), settings.max_depth, plain)
     return reply_of(text, found.detected, found.segments) if found.read() else None
 
 
@@ -72,12 +65,13 @@ class _Reader:
         self.text, self.tools, self.depth, self.plain = text, tools, depth, plain
         self.segments: list[Any] = []
         self.detected: str | None = None
-        self._pos, self._after, self._trims = 0, True, plain.fast_path.automaton.trims
+        self._pos, self._after, self._trims = 0, True, plain.fast_path.trims_text
 
     def read(self) -> bool:
         """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
-        if plain.match_leading is not None and plain.match_leading(text, 0) is not None:
+        match_leading = plain.fast_path.match_leading
+        if match_leading is not None and match_leading(text, 0) is not None:
             head = plain.fast_path.read_head(text, self.tools, self.depth)
             if head.__class__ is not tuple:
                 return False
@@ -87,7 +81,7 @@ class _Reader:
             place = plain.openers.find(text, pos)
             start = length if place is None else place[0]
             piece = text[pos:start]
-            if pos and not self._after and "TEXT" in self._trims:
+            if pos and not self._after and self._trims:
                 piece = piece.lstrip(BLANK)
                 pos = start - len(piece)
             if place is None:
@@ -111,8 +105,8 @@ class _Reader:
         for name in openers.recent.get(number, ()):
             if not openers.has_rival(name, text, start, group):
                 path = fast_path_of(name, plain.edition)
-                found = path.read_segment(text, start, self.tools, self.depth)
-                if found.__class__ is tuple:
+                found = path and path.read_segment(text, start, self.tools, self.depth)
+                if path and found.__class__ is tuple:
                     return self._unless_text(path, found, start)
                 break
         return self._best(start)
@@ -124,8 +118,8 @@ class _Reader:
             sound: list[tuple[FastPath, Any]] = []
             for name in candidates:
                 path = fast_path_of(name, self.plain.edition)
-                found = path.read_segment(self.text, start, self.tools, self.depth)
-                if found is None or found is True:
+                found = path and path.read_segment(self.text, start, self.tools, self.depth)
+                if path is None or found is None or found is True:
                     return None
                 if found is not False:
                     sound.append((path, found))
@@ -154,13 +148,12 @@ class _Reader:
     def _take(self, found: _Read, piece: str, pos: int) -> None:
         """Append the text before a segment, and the segment."""
         path, segments, self._pos, self._after, own = found
-        trims = path.automaton.trims
         if not own:
-            self._trims = trims
+            self._trims = path.trims_text
         if path is not self.plain.fast_path:
             self.detected = self.detected or path.format
         if piece:
-            self._add(piece.rstrip(BLANK) if "TEXT" in trims else piece, pos)
+            self._add(piece.rstrip(BLANK) if path.trims_text else piece, pos)
         for made in segments:
             if made.__class__ is Text:
                 self._add(made.text, made.span[0])

@@ -143,9 +143,7 @@ class Config:
     def _find_missing_closers(self) -> None:
         lenient_rules = self.automaton.lenient_rules
         found = lenient_rules.missing_closers(self.value_config) if lenient_rules and self.value_config else ()
-        self.may_lack_closer = (
-            re.compile("|".join(dict.fromkeys([s.prefilter for s in found]))).search if found else None
-        )
+        self.may_lack_closer = re.compile(missing_closer_prefilter(found)).search if found else None
         self.missing_closers = found
 
     @property
@@ -176,6 +174,11 @@ class MissingCloser(NamedTuple):
     prefilter: str
     first: str
     kind: str
+
+
+def missing_closer_prefilter(closers: tuple[MissingCloser, ...]) -> str:
+    """The pattern of the places where one of several patterns may match."""
+    return "|".join(dict.fromkeys([closer.prefilter for closer in closers]))
 
 
 _COMPUTED = frozenset({"free", "embedded", "markers", "json", "missing_closers", "may_lack_closer"})

@@ -33,16 +33,10 @@ class Marker(Protocol):
 
 
 class MarkerSearch(NamedTuple):
-    """A search for markers: `find` searches, `match` matches at a place.
-
-    If the search looks for single characters first, `leading` holds the white space with which a match may begin and
-    the characters that may follow it. Otherwise `lookahead` precedes the expression in the search.
-    """
+    """A search for markers: `find` searches, `match` matches at a place."""
 
     find: Find
     match: Find
-    leading: tuple[str, str] | None = None
-    lookahead: str = ""
 
 
 def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
@@ -51,14 +45,23 @@ def find_nothing(text: str, pos: int = 0, **_: bool) -> None:
 
 def compile_search(source: str, markers: Sequence[Marker]) -> MarkerSearch:
     """A search of `re` for `source`, the alternatives of the markers."""
+    chars = searched_chars(markers)
+    if chars is None:
+        compiled = re.compile(f"{lookahead(markers)}(?:{source})")
+        return MarkerSearch(compiled.search, compiled.match)
+    match = re.compile(source).match
+    return MarkerSearch(search_by_chars(match, *chars), match)
+
+
+def searched_chars(markers: Sequence[Marker]) -> tuple[str, str] | None:
+    """The white space with which a marker may begin, and the characters that may follow it, if a search for them helps.
+
+    None if they are too many, or too frequent.
+    """
     leading = _leading(markers)
     if leading is None or not leading[1] or any(char.isalnum() for char in leading[1]):
-        ahead = lookahead(markers)
-        compiled = re.compile(f"{ahead}(?:{source})")
-        return MarkerSearch(compiled.search, compiled.match, None, ahead)
-    match = re.compile(source).match
-    spaces, chars = ["".join(sorted(part)) for part in leading]
-    return MarkerSearch(search_by_chars(match, spaces, chars), match, (spaces, chars))
+        return None
+    return "".join(sorted(leading[0])), "".join(sorted(leading[1]))
 
 
 def search_by_chars(match: Find, spaces: str, chars: str) -> Find:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
 from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing
+from .tables import Terminal
 
 #: The most branches of one expression, and the most terminals in a row.
 _MAX_BRANCHES = 72
@@ -122,11 +123,10 @@ class Matcher:
     `find` searches, `match` matches at a place; both give a match of `re` or `regex`. Its `lastindex` is the key of the
     branch that was taken. `source` is the expression, `open_markers` the markers that may be incomplete where another
     one has matched, in input that is still arriving. `start_search` finds the first place where a marker may begin, in
-    input that is still arriving; it is None if that is anywhere. If `find` looks for single characters first, `leading`
-    holds the white space and the characters that it looks for; otherwise `lookahead` precedes `source` in the search.
+    input that is still arriving; it is None if that is anywhere.
     """
 
-    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search", "leading", "lookahead")
+    __slots__ = ("source", "find", "match", "branches", "open_markers", "start_search")
 
     def __init__(
         self,
@@ -139,13 +139,11 @@ class Matcher:
     ) -> None:
         self.source, self.branches, self.open_markers = source, branches, open_markers
         self.start_search: Find | None = None
-        self.leading: tuple[str, str] | None = None
-        self.lookahead = ""
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
             if module is re:
-                self.find, self.match, self.leading, self.lookahead = compile_search(source, markers)
+                self.find, self.match = compile_search(source, markers)
             else:
                 compiled = module.compile(source)
                 self.find, self.match = compiled.search, compiled.match
@@ -160,8 +158,7 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
     `which` names markers and input, such as "find whole". The markers are those that end free text ("find"), the same
     with patterns that show a missing closing marker ("find_checked"), those at a place where no free text may stand
     ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
-    long ("long": `regex` is faster there than `re`), still arriving ("partial"), or complete and sound, without what
-    only damaged text takes ("sound").
+    long ("long": `regex` is faster there than `re`), or still arriving ("partial").
     """
     try:
         return config.matchers[which]
@@ -173,29 +170,72 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
 
 def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matcher:
     finds = kind in ("find", "find_checked")
-    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=mode == "sound")
-    markers = config.leading_markers if kind == "leading" else config.markers
-    sound = [t for t in markers if not t.inserted]
-    if mode == "sound" and not finds:
-        markers = sound
-    room = 0 if mode == "partial" else _MAX_BRANCHES // max(len(sound if mode == "sound" else markers), 1)
-    branches = [writer.branch(t, (), room, _MAX_DEPTH) for t in markers]
-    groups = sorted(writer.branches)
+    markers = _markers(config, kind)
+    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False)
+    trees = [writer.tree(t, (), 0 if mode == "partial" else _room(markers), _MAX_DEPTH) for t in markers]
+    branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
     module: Any = re
-    if mode not in ("whole", "sound"):
+    if mode != "whole":
         import regex as module
-    may_stay_open = [(t, g) for t, g in zip(markers, groups, strict=False) if t.terminal.may_stay_open]
     open_markers = None
-    if mode == "partial" and may_stay_open:
-        open_markers = OpenMarkers([(module.compile(t.terminal.regex), group) for t, group in may_stay_open])
+    if mode == "partial":
+        may_stay_open = [(module.compile(t.terminal.regex), t.group) for t in trees if t.terminal.may_stay_open]
+        open_markers = OpenMarkers(may_stay_open) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
     found = Matcher("|".join(branches), writer.branches, lead, module, open_markers, searched)
     if mode == "partial" and finds:
         found.start_search = compile_start_search(searched)
     return found
+
+
+def _markers(config: Config, kind: str) -> list[Transition]:
+    return config.leading_markers if kind == "leading" else config.markers
+
+
+def _room(markers: Sequence[Transition]) -> int:
+    """How many branches each of the markers may have."""
+    return _MAX_BRANCHES // max(len(markers), 1)
+
+
+def sound_trees(config: Config, kind: str, handlers: Handlers) -> list[MarkerTree]:
+    """The trees of the markers of a configuration for complete, sound text; see `matcher_of` for the kind.
+
+    What only damaged text takes is left out, except among the markers that end free text: they are looked for.
+    """
+    sound = [t for t in _markers(config, kind) if not t.inserted]
+    writer = _Writer(config.automaton, handlers, anchored=kind != "find", sound=True)
+    markers = config.markers if kind == "find" else sound
+    return [writer.tree(t, (), _room(sound), _MAX_DEPTH) for t in markers]
+
+
+class MarkerTree(NamedTuple):
+    """A marker, and the markers that may follow it.
+
+    `group` is the group that tells that the match ended behind the marker, `token` that of the marker itself; 0 for
+    none. `tail` matches what may stand between this marker and the next if the expression ends here.
+    """
+
+    terminal: Terminal
+    regex: str
+    token: int
+    group: int
+    tail: str
+    branch: Branch
+    following: list[MarkerTree]
+
+    def source(self, ignored: str) -> str:
+        """The expression; `ignored` may stand between markers."""
+        if not self.following:
+            return f"{self.marker}{self.tail}()"
+        return f"{self.marker}(?:{ignored}(?:{'|'.join([tree.source(ignored) for tree in self.following])})|())"
+
+    @property
+    def marker(self) -> str:
+        """The expression of the marker alone."""
+        return f"({self.regex})" if self.token else f"(?:{self.regex})" if "|" in self.regex else self.regex
 
 
 class _Writer:
@@ -209,8 +249,8 @@ class _Writer:
         #: what may stand between tokens
         self.ignored = automaton.tables.ignore
 
-    def branch(self, step: Transition, taken: tuple[NamedOperation, ...], room: int, depth: int) -> str:
-        """The expression of a transition and of the markers that may follow it, as far as there is room for them.
+    def tree(self, step: Transition, taken: tuple[NamedOperation, ...], room: int, depth: int) -> MarkerTree:
+        """The tree of a transition and of the markers that may follow it, as far as there is room for them.
 
         `taken` are the operations before it, `room` the number of branches and `depth` the number of terminals that may
         follow.
@@ -219,26 +259,21 @@ class _Writer:
         regex = _PLAIN_STRING if inline else step.terminal.regex
         ops: tuple[Operation, ...] = ((("embedded_string", ""),) if inline else ()) + step.after
         following = [] if self._sound and step.inserted else self._following(step.target, room, depth)
-        group = 0
+        token = 0
         if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
             self._groups += 1
-            group = self._groups
-            regex = f"({regex})"
-        elif "|" in regex:
-            regex = f"(?:{regex})"
-        done = (*taken, *[named_operation(op, group, before=True) for op in step.before])
-        done += tuple([named_operation(op, group) for op in ops])
+            token = self._groups
+        done = (*taken, *[named_operation(op, token, before=True) for op in step.before])
+        done += tuple([named_operation(op, token) for op in ops])
         if not ops and self._is_text(step.target) and (not done or done[-1][0].endswith(_SHOWN)):
             done += (named_operation(("markup", ""), 0),)
         share = room // len(following) if following else 0
-        onward = [self.branch(t, done, share, depth - 1) for t in following]
+        onward = [self.tree(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        self.branches[self._groups] = Branch(done, self._handlers, step.target, step.terminal.grows)
-        if onward:
-            return f"{regex}(?:{self.ignored}(?:{'|'.join(onward)})|())"
-        spans = not group and any(name == "end" for name, _ in ops)
+        branch = self.branches[self._groups] = Branch(done, self._handlers, step.target, step.terminal.grows)
+        spans = not token and any(name == "end" for name, _ in ops)
         ends = bool(room) and step.target.free is None and not spans and not _may_begin_with_space(step.target)
-        return f"{regex}{self.ignored if ends else ''}()"
+        return MarkerTree(step.terminal, regex, token, self._groups, self.ignored if ends else "", branch, onward)
 
     def missing_closer(self, closer: MissingCloser, config: Config) -> str:
         """The expression of a pattern that shows that a closing marker is missing."""

@@ -116,6 +116,16 @@ def compiled_path(grammar: Path) -> Path:
     return grammar.parent / "compiled" / f"{grammar.stem}.json"
 
 
+def generated_path(grammar: Path) -> Path:
+    """The path of the module with the fast path of a grammar."""
+    return grammar.parent / "compiled" / f"{grammar.stem}.py"
+
+
+def is_added(name: str) -> bool:
+    """Was a format added while the program runs?"""
+    return name in _editions[-1]
+
+
 def names(edition: int | None = None) -> tuple[str, ...]:
     """The names of all formats, or of those in an edition, in alphabetical order."""
     return _names(len(_editions) - 1 if edition is None else edition)

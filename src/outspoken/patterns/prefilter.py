@@ -122,7 +122,7 @@ def _one_of(prefixes: Iterable[_Prefix], *, partial: bool, first_is_read: bool =
         spaces = [(r"\s", rest)]
     if not first_is_read:
         return "|".join([char + rest for char, rest in branches + spaces])
-    joined = [(f"[{prefix_pattern(''.join(by_first))}]", _after_first(branches))] if branches else []
+    joined = [(f"[{prefix_pattern(''.join(sorted(by_first)))}]", _after_first(branches))] if branches else []
     return _after_first(joined + spaces)
 
 

@@ -1,6 +1,6 @@
-"""Generates the code of operations: lines of Python over the local variables of a fast path.
+"""Writes the code of operations: lines of Python over the local variables of a fast path.
 
-See `codegen` for these variables, and the builder in `semantics` for what each operation does.
+See `states` for these variables, and the builder in `semantics` for what each operation does.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
+from .source import literal, written
+
 #: The variables of an open node; each gets the depth of the node as a suffix: `start0`, `name0`, and so on.
 _VARIABLES = ("name", "id", "args", "parts", "key", "bare")
+
+EMPTY = '""'
 
 
 class UnsupportedError(Exception):
@@ -155,10 +159,10 @@ class OperationWriter:
     def _trim(self, role: str, *, leads: bool, ends: bool) -> None:
         """Strip the white space that belongs to markers from `piece`."""
         if leads:
-            lead = [f"b = piece.lstrip({BLANK!r})", "a += len(piece) - len(b)", "piece = b"]
+            lead = [f"b = piece.lstrip({literal(BLANK)})", "a += len(piece) - len(b)", "piece = b"]
             self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
         if ends:
-            self._put(f"piece = piece.rstrip({BLANK!r})")
+            self._put(f"piece = piece.rstrip({literal(BLANK)})")
 
     # nodes
 
@@ -211,7 +215,7 @@ class OperationWriter:
         self._nodes.pop()
         self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
         if self._answers:
-            self._put(f"if name{d}.strip().lower() in {self._answers!r}:", "    return None")
+            self._put(f"if name{d}.strip().lower() in {written(self._answers)}:", "    return None")
         if not self._facts.pop(d, _Facts()).complete:
             self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
             self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
@@ -222,7 +226,7 @@ class OperationWriter:
         self._put(
             f"set_values(made, {{'kind': 'tool_call', {variables}, 'status': 'ok', 'span': {span}, 'repairs': ()}})"
         )
-        self._put("set_given(made, given)", "set_extra(made, None)", "set_private(made, None)", "append(made)")
+        self._put("set_given(made, given_call)", "set_extra(made, None)", "set_private(made, None)", "append(made)")
         self._put(f"after, ended = False, start{d}")
 
     # tokens and fields
@@ -233,17 +237,17 @@ class OperationWriter:
             self._is_string = True
 
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"name{self._top()} = {token or repr('')}")
+        self._put(f"name{self._top()} = {token or EMPTY}")
         self._note(unnamed=False)
 
     def _do_token_call_id(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"id{self._top()} = {token or repr('')}")
+        self._put(f"id{self._top()} = {token or EMPTY}")
 
     def _do_token_call_index(self, arg: str, start: str, end: str, token: str) -> None:
         """The number of a call is a part of its id."""
 
     def _do_token_arg_name(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put(f"key{self._top()} = {token or repr('')}")
+        self._put(f"key{self._top()} = {token or EMPTY}")
 
     def _do_field_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {self._last_string()}")
@@ -270,7 +274,7 @@ class OperationWriter:
         self._indent += not self._is_bare
         self._put(f"value = bare{d}", f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
         self._put("if types == TEXT_ONLY:", "    t = quoted(value)", "else:")
-        self._put(f"    value = read_bare(value, types, {self._values!r})")
+        self._put(f"    value = read_bare(value, types, {literal(self._values)})")
         self._put("    if types is not None and not fits(value, types):", "        return None")
         self._put("    t = quoted(value) if value.__class__ is str else to_json(value)")
         self._indent -= not self._is_bare

@@ -1,6 +1,7 @@
-"""Compile all grammars, and the index of formats, into `grammars/compiled/`.
+"""Compile all grammars ahead of time, and the index of formats, into `grammars/compiled/`.
 
-Run as `python -m tools.compile [--check]`.
+For each grammar this writes its tables, as JSON, and its fast path, as a Python module. Run as
+`python -m tools.compile [--check]`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import FormatIndex, index_path
 from outspoken.grammar.lenient_rules import LENIENT_RULES
-from outspoken.grammar.registry import PLAIN, compiled_path, grammars_folder
+from outspoken.grammar.registry import PLAIN, compiled_path, generated_path, grammars_folder
 from outspoken.grammar.tables import Tables
 from outspoken.results.errors import GrammarError
 from tools.shared.generated import outdated, update
+
+from .module import module_of, trainer
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     if PLAIN in named:
         wanted[index_path(folder)] = format_index(named).to_json()
     changed = outdated(wanted, (folder / "compiled").glob("*.json"))
-    return update(changed, lambda path: path.name, check=check)
+    status = update(changed, lambda path: path.name, check=check)
+    modules = {generated_path(path): module_of(path.stem, made, trainer()) for path, made in tables.items()}
+    changed = outdated(modules, (folder / "compiled").glob("*.py"))
+    return update(changed, lambda path: path.name, check=check) or status
 
 
 def format_index(tables: dict[str, Tables]) -> FormatIndex:
@@ -43,7 +49,3 @@ def format_index(tables: dict[str, Tables]) -> FormatIndex:
     automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
     openers = collect(automata.items(), automata[PLAIN]).to_data()
     return FormatIndex.of(tables.values(), openers)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

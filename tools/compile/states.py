@@ -1,0 +1,444 @@
+"""Writes a fast path: a function that reads sound text of one format, from the format's automaton.
+
+The function does what the parser and the builder do with a complete text, without damage. The writer knows which nodes
+are open in each state, so their data are local variables. The function returns None for anything uncertain, and for
+what it has no code for; then the parser reads the text from its start. It returns True or False if the grammar refuses
+the text.
+
+Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
+the text; `once` tells what is read. `m` is the match, `g` its branch, `e` its start. `run` is the text or reasoning
+(by `kind`) that was read, from `run_start` to `run_end`; `last` is the value that was read last and `said` its text;
+everything up to `safe` is in segments, and `after` tells whether the last of them is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import partial
+from typing import NamedTuple
+
+from outspoken.engine.text_buffer import BLANK
+from outspoken.grammar.automaton import Automaton, Config, Transition, missing_closer_prefilter
+from outspoken.grammar.matchers import Branch, named_operation, named_operations
+from outspoken.notations.interface import notation_of
+from outspoken.patterns.analysis import required_chars
+
+from .markers import Expression, Markers, Path
+from .operations import OperationWriter, UnsupportedError
+from .source import assignment, literal, pattern_literal, pieces, shortened, spelling, with_escapes
+
+#: How deep code is nested at most, in steps of the indentation.
+_MAX_INDENT = 11
+
+
+class State(NamedTuple):
+    """A state of the function: a configuration, the open nodes, and whether a marker was read before.
+
+    With `at_marker`, a marker that ends free text stands at the position.
+    """
+
+    config: Config
+    nodes: tuple[str, ...]
+    after_marker: bool
+    at_marker: bool = False
+
+
+class StateBranch(NamedTuple):
+    """A branch from a state: the kind of the markers that are looked for, and its path."""
+
+    state: State
+    kind: str
+    path: Path
+
+
+Part = State | StateBranch
+
+
+class Shared:
+    """What the writers of one format share: the markers of configurations, and what is taken of them."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        #: the states in which a function may start: at the beginning of a text, and at an opening marker
+        self.entries = [State(automaton.start, (), False), State(automaton.top_level, (), True, True)]
+        self._markers: dict[tuple[Config, str], Markers] = {}
+
+    def markers(self, config: Config, kind: str) -> Markers:
+        """The markers of a configuration."""
+        found = self._markers.get((config, kind))
+        if found is None:
+            found = self._markers[config, kind] = Markers(config, kind)
+        return found
+
+    def expressions(self, parts: set[Part]) -> dict[str, Expression]:
+        """The expressions for parts, by the source of all markers: states with the same markers share one."""
+        taken: dict[str, tuple[Markers, set[Path]]] = {}
+        for part in parts:
+            if isinstance(part, StateBranch):
+                markers = self.markers(part.state.config if part.kind != "find" else _after_free(part.state), part.kind)
+                taken.setdefault(markers.source, (markers, set()))[1].add(part.path)
+        return {source: markers.cut(frozenset(paths)) for source, (markers, paths) in taken.items()}
+
+
+def _after_free(state: State) -> Config:
+    if state.at_marker or state.config.free is None:
+        return state.config
+    return state.config.free.target
+
+
+class _Branches(NamedTuple):
+    """The markers that are looked for in a state: their expression, and the branches that have code."""
+
+    markers: Markers
+    expression: Expression
+    generated: dict[Path, Branch]
+    missing: dict[int, StateBranch]
+
+
+class StateWriter(OperationWriter):
+    """Writes the function with some `parts`.
+
+    `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the
+    states. `counts` says how many branches lead to each state; a state with one is written in place.
+
+    With `learning`, the function returns a number for what it lacks: the index in `missing`.
+    """
+
+    def __init__(
+        self, shared: Shared, parts: set[Part], counts: Counter[State] | None = None, *, learning: bool = False
+    ) -> None:
+        super().__init__(shared.automaton)
+        self._shared, self._parts, self._learning = shared, parts, learning
+        self._expressions = {} if learning else shared.expressions(parts)
+        self._counts, self._inline = counts or Counter(), set[State]()
+        self.states: dict[State, int] = {}
+        self.counts = Counter(shared.entries)
+        self.globals: list[str] = []
+        self._names: dict[tuple[str, ...], str] = {}
+        self._counters: dict[str, int] = {}
+        self.missing: list[Part] = []
+        self._behind: dict[State, str] = {}
+        for state in shared.entries:
+            self._number(state)
+        bodies: list[list[str]] = []
+        while len(bodies) < len(self.states):
+            self._lines = []
+            bodies.append(self._lines)
+            self._body(list(self.states)[len(bodies) - 1])
+        self._lines = []
+        self._write_all(list(enumerate(bodies)))
+        self.lines = self._lines
+
+    def _write_all(self, bodies: list[tuple[int, list[str]]]) -> None:
+        self._put("def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):")
+        self._indent = 1
+        self._put("n = len(text)", "segments = []", "append = segments.append", "run = last = said = None")
+        self._put("kind = run_start = run_end = ended = 0", "while True:")
+        self._block(lambda: self._dispatch(bodies))
+        self._put(*self._flush[:2], "return (segments, n, safe, after) if once else segments")
+
+    def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
+        """Dispatch to the code of the state `s`, by binary search."""
+        if len(bodies) > 1:
+            half = len(bodies) // 2
+            for line, part in ((f"if s < {bodies[half][0]}:", bodies[:half]), ("else:", bodies[half:])):
+                self._put(line)
+                self._block(partial(self._dispatch, part))
+        else:
+            self._put(*bodies[0][1])
+
+    def _global(self, prefix: str, function: str, *texts: str) -> str:
+        """The name of a global that a function makes of some texts.
+
+        A function that is lazy compiles the first text, a pattern, when it is first called, and then replaces itself.
+        """
+        key = (function, *texts)
+        name = self._names.get(key)
+        if name is None:
+            number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
+            name = self._names[key] = f"{prefix}_{number}"
+            is_lazy = function.startswith("lazy")
+            written = [pieces(text, literal) for text in texts]
+            if is_lazy:
+                written[0] = pieces(with_escapes(texts[0]), pattern_literal)
+            self.globals += assignment(name, function, ["globals()", literal(name)] if is_lazy else [], written)
+        return name
+
+    def global_of_leading(self, config: Config) -> str:
+        """The name of a function that matches the markers that may precede all text."""
+        return self._global("leading", "lazy", self._shared.markers(config, "leading").cut(frozenset()).source)
+
+    def _number(self, state: State) -> int:
+        return self.states.setdefault(state, len(self.states))
+
+    def _lacks(self, part: Part) -> str:
+        """What the function returns if it lacks a part."""
+        if not self._learning:
+            return "None"
+        self.missing.append(part)
+        return str(len(self.missing) - 1)
+
+    # states
+
+    def _body(self, state: State) -> None:
+        """The code of a state; it returns None if the state is not supported."""
+        self._facts = {}
+        try:
+            self._state(state)
+        except UnsupportedError:
+            self._lines[:], self._indent = ["return None"], 0
+
+    def _state(self, state: State) -> None:
+        """The code of a state."""
+        if state not in self._parts:
+            self._put(f"return {self._lacks(state)}")
+            return
+        config = state.config
+        self._nodes = list(state.nodes)
+        self._is_bare = False
+        self._put(*self._comment(state))
+        if state.at_marker:
+            branches = self._branches_of(config, state, "find")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is None:", "    return None")
+            self._take_branch(branches)
+            return
+        if config.free is None:
+            self._put("if pos == n:")
+            self._block(lambda: self._end(config))
+            self._marker(state)
+            return
+        if config.leading_markers:
+            branches = self._branches_of(config, state, "leading")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._take_branch(branches))
+        is_top_level = config.free.target is self._automaton.top_level
+        if config.free.terminal.short == "TEXT" and is_top_level and not state.nodes:
+            self._put("if once:")
+            self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
+        self._free(state, config.free)
+
+    def _comment(self, state: State) -> list[str]:
+        """What a state is, and what is expected there."""
+        config = state.config
+        place = self._behind.get(state, "")
+        if state in self.states:
+            start = ("at the start", "at an opening marker")
+            number = self.states[state]
+            place = f"state {number}: {place or (start[number] if number < len(start) else '')}".rstrip(": ")
+        within = f" in {' in '.join([kinds.replace(' ', '|') for kinds in reversed(state.nodes)])}" * bool(state.nodes)
+        free = [config.free.terminal.short] if config.free and not state.at_marker else []
+        steps = config.leading_markers if free else [*config.markers, *config.embedded]
+        expected = [*free, *[spelling(step.terminal) for step in steps if not step.inserted]]
+        shown = ", ".join(expected[:4]) + ", …" * (len(expected) > 4)
+        return [shortened(f"# {place}{within}; expected: {shown}", 116 - 4 * self._indent)]
+
+    def _end(self, config: Config) -> None:
+        """The code at the end of the text."""
+        ops = config.end_operations()
+        if ops is None:
+            raise UnsupportedError
+        self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
+        self._put("break")
+
+    def _goto(self, config: Config, behind: str) -> None:
+        """Continue in a configuration: with its code in place, or by a jump."""
+        state = State(config, tuple(self._nodes), True)
+        self.counts[state] += 1
+        self._behind.setdefault(state, f"after {behind}")
+        if self._counts[state] == 1 and state not in self._inline and self._indent < _MAX_INDENT:
+            self._inline.add(state)
+            self._state(state)
+            self._inline.discard(state)
+            return
+        self._put(f"s = {self._number(state)}", "continue")
+
+    def _marker(self, state: State) -> None:
+        """The code for a marker or an embedded value."""
+        config = state.config
+        if config.markers:
+            branches = self._branches_of(config, state, "match")
+            self._put(f"m = {self._match(branches)}(text, pos)", "if m is not None:")
+            self._block(lambda: self._take_branch(branches))
+        if config.embedded:
+            self._embedded(config)
+        self._refuse()
+
+    def _refuse(self) -> None:
+        """The grammar refuses the text: return whether a stream has passed on anything by then."""
+        calls = [d for d, kinds in enumerate(self._nodes) if "tool_call" in kinds.split()]
+        passed_on = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
+        self._put(f"return bool({' or '.join(passed_on)})")
+
+    def _branches_of(self, config: Config, state: State, kind: str) -> _Branches:
+        """The branches of markers; the expression has no others."""
+        markers = self._shared.markers(config, kind)
+        generated, missing = dict[Path, Branch](), dict[int, StateBranch]()
+        for group, path in markers.paths.items():
+            part = StateBranch(state, kind, path)
+            if part in self._parts:
+                generated[path] = markers.branches[path]
+            else:
+                missing[group] = part
+        if self._learning:
+            expression = markers.whole()
+        else:
+            expression = self._expressions.get(markers.source) or markers.cut(frozenset())
+        return _Branches(markers, expression, generated, missing)
+
+    def _match(self, branches: _Branches) -> str:
+        """The name of the function that matches the branches."""
+        return self._global("match", "lazy", branches.expression.source)
+
+    def _take_branch(self, branches: _Branches) -> None:
+        """The code behind a match, by its branch."""
+        self._matches += 1
+        expression = branches.expression
+        if branches.generated:
+            self._put("g = m.lastindex")
+        for path, branch in branches.generated.items():
+            self._put(f"if g == {expression.groups[path]}:")
+            self._block(partial(self._branch, branch, expression.tokens, self._spelling(branches.markers, path)))
+        if self._learning:
+            numbers = {group: self._lacks(part) for group, part in branches.missing.items()}
+            missing = ", ".join([f"{group}: {number}" for group, number in numbers.items()])
+            self._put(f"return {{{missing}}}[m.lastindex]")
+        else:
+            self._put("return None")
+
+    def _spelling(self, markers: Markers, path: Path) -> str:
+        """What the last marker of a branch looks like."""
+        trees = markers.trees
+        for index in path[:-1]:
+            trees = trees[index].following
+        return spelling(trees[path[-1]].terminal)
+
+    def _branch(self, branch: Branch, tokens: dict[int, int], behind: str) -> None:
+        self._operate([(name, arg, tokens[group]) for name, arg, group in branch.named_operations])
+        self._put("pos = m.end()")
+        self._goto(branch.target, behind)
+
+    # free text
+
+    def _free(self, state: State, free: Transition) -> None:
+        """The code for free text up to the marker that ends it, or to the end."""
+        target, role = free.target, free.terminal.short
+        branches = self._branches_of(target, state, "find")
+        chars = branches.markers.chars
+        searched = set(chars[1]) if chars is not None else set[str]()
+        # If the search stops at a character of every missing closer, only text with other stops may lack one.
+        implied = all(searched & required_chars(closer.prefilter) for closer in target.missing_closers)
+        self._find(branches, notes_stops=implied and bool(target.missing_closers))
+        self._put("if m is None:")
+        self._block(lambda: self._free_to_end(free, role, state.after_marker))
+        if target.missing_closers:
+            self._put(
+                f"if {'stopped and ' if implied else ''}{self._may_lack_closer(target)}(text, pos, e) is not None:"
+            )
+            self._put("    return None")
+        self._piece(role, state.after_marker, "e", ends=False)
+        self._operate(named_operations(free), "e", "e")
+        self._take_branch(branches)
+
+    def _may_lack_closer(self, config: Config) -> str:
+        """The name of a function that searches for what shows that a value lacks its closing marker."""
+        return self._global("may_lack_closer", "lazy", missing_closer_prefilter(config.missing_closers), "search")
+
+    def _find(self, branches: _Branches, *, notes_stops: bool) -> None:
+        """The search for the marker `m` that ends free text, at `e`.
+
+        With `notes_stops`, `stopped` tells whether the search stopped at a character without a marker.
+        """
+        markers, pattern = branches.markers, branches.expression.source
+        if markers.chars is None:
+            source = f"{markers.lookahead}(?:{pattern})"
+            self._put(f"m = {self._global('find', 'lazy', source, 'search')}(text, pos)")
+            self._put("if m is not None:", "    e = m.start()")
+            return
+        spaces, chars = markers.chars  # what follows does inline what `search_by_chars` does
+        stopped = ["stopped = True"] * notes_stops
+        self._put("e = pos", *["stopped = False"] * notes_stops, "while True:")
+        self._indent += 1
+        if len(chars) == 1:
+            self._put(f"e = text.find({literal(chars)}, e)", "if e < 0:", "    m = None", "    break")
+        else:
+            first = self._global("first", "lazy", f"[{re.escape(chars)}]", "search")
+            self._put(f"if e >= n or text[e] not in {literal(chars)}:")  # a marker often stands right here
+            self._put(f"    m = {first}(text, e)", "    if m is None:", "        break", "    e = m.start()")
+        if spaces:
+            find = self._global("spaced", "lazy_search", pattern, spaces, chars)
+            before = self._global("spaces", "", spaces)
+            self._put(f"if e > pos and text[e - 1] in {before}:", f"    m = {find}(text, pos)")
+            self._put(
+                "    if m is not None:", "        e = m.start()", *[f"    {line}" for line in stopped], "    break"
+            )
+        self._put(f"m = {self._match(branches)}(text, e)", "if m is not None:", "    break", "e += 1", *stopped)
+        self._indent -= 1
+
+    def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:
+        """The code for free text that runs to the end of the text."""
+        ops = free.target.end_operations()
+        if ops is None:
+            raise UnsupportedError
+        if free.target.missing_closers:
+            self._put(f"if {self._may_lack_closer(free.target)}(text, pos) is not None:", "    return None")
+        self._piece(role, after_marker, "n", ends=True)
+        self._operate(named_operations(free), "n", "n")
+        self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
+        self._put("break")
+
+    # embedded values
+
+    def _embedded(self, config: Config) -> None:
+        """The code for an embedded value."""
+        self._put("c = text[pos]")
+        if self._automaton.tables.ignore:
+            self._put(f"if c in {literal(BLANK)}:", "    pos = blanks(text, pos).end()", "    if pos == n:")
+            self._put("        return None", "    c = text[pos]")
+        for step in config.embedded:
+            chars = "".join(sorted([char for char, found in config.json.items() if found is step]))
+            if not chars:
+                known = self._global("notation", "notation", step.terminal.short, step.terminal.canonical)
+                view = self._schema_view(step) if notation_of(step.terminal).typed_by_schema else "ANY"
+                read = f"{known}.read_at(text, pos, depth, True, {view})"
+                self._put(f"if {known}.may_begin(c):")
+                self._block(lambda step=step, read=read: self._scan(step, read))
+                continue
+            if step.role == "arguments" and "{" in chars:
+                self._put('if c == "{":')
+                self._block(lambda step=step: self._json(step, "{"))
+                chars = chars.replace("{", "")
+            if chars:
+                self._put(f"if c {'==' if len(chars) == 1 else 'in'} {literal(chars)}:")
+                self._block(lambda step=step, chars=chars: self._json(step, chars))
+
+    def _schema_view(self, step: Transition) -> str:
+        if not self._nodes:
+            return "ANY"
+        key = "None" if step.role == "arguments" else f"key{self._top()}"
+        return f'schema_view_of(tools, name{self._top()}, {key}, "{self._values}")'
+
+    def _scan(self, step: Transition, read: str) -> None:
+        self._put(f"found = {read}", "if found is None:", "    return None", "last, e, said = found")
+        self._shift_value(step)
+
+    def _json(self, step: Transition, chars: str) -> None:
+        """A JSON value that cannot continue behind its end; does inline what `read_at` does."""
+        if step.role == "arguments" and chars != "{":
+            raise UnsupportedError  # the parser makes arguments from other values
+        if not set(chars) <= set('{["'):
+            self._scan(step, "read_at(text, pos, depth)")
+            return
+        self._put("try:", "    last, e = scan(text, pos)", "except UNSOUND:", "    return None", "said = text[pos:e]")
+        if chars != '"':
+            first = {"{": '"[" in said', "[": '"{" in said'}.get(chars, 'said.find("{", 1) > 0')
+            again = 'said.find("{", 1) > 0' if chars == "{" else 'said.find("[", 1) > 0'
+            self._put(f"if e - pos > depth and ({first} or {again}) and too_deep(said, depth):")
+            self._put("    return None")
+        self._put(r'if "\\" in said and "\\u" in said:', "    last = encodable_value(last)")
+        self._shift_value(step)
+
+    def _shift_value(self, step: Transition) -> None:
+        self._operate(named_operations(step), "pos", "e")
+        self._put("pos = e")
+        self._goto(step.target, spelling(step.terminal))

@@ -1,0 +1,126 @@
+"""The texts that decide which parts a fast path has: sound responses of the corpus, and what `render` writes.
+
+A part is a state or a branch (see `states`). Every part that one of the texts takes is generated. So the result depends
+on nothing but the checkout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken import Reasoning, Text, render
+from outspoken.fast_path import reader, runtime
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.matchers import matcher_of
+from outspoken.results.errors import RenderError
+from outspoken.results.settings import DEFAULT
+from outspoken.semantics.handlers import HANDLERS
+from tools.shared.corpus import Case
+
+from .states import Part, Shared, StateWriter
+
+#: How many places with an opening marker are read in the texts of each other format.
+_MAX_FOREIGN = 4
+
+_TOOLS = [
+    {
+        "name": name,
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "title": {"type": "string"},
+                "copies": {"type": "integer"},
+                "share": {"type": "number"},
+                "draft": {"type": "boolean"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "place": {"type": "object", "properties": {"city": {"type": "string"}}},
+                "note": {},
+            },
+        },
+    }
+    for name in ("save_note", "functions.save_note")
+]
+#: Texts in every format: the prompt may have opened the reasoning.
+_MORE = ("Mosses grow slowly.\n</think>\n\nHello.", "</think>\n\nHello.", "Hello.")
+_TEXT = Text(text="I will write that down.", span=(0, 23))
+_REASONING = Reasoning(text="The user wants a note.", span=(0, 22))
+_ARGUMENTS: tuple[dict[str, Any], ...] = (
+    {"title": "Ferry", "copies": 2, "note": "at nine"},
+    {"copies": 2, "title": "Ferry"},
+    {},
+    {"title": "Ferry"},
+    {"share": 0.5, "draft": True, "tags": ["a", "b"], "place": {"city": "Oslo"}},
+    {"title": 'Say "nine"\nor ten', "note": None},
+)
+
+
+def rendered(name: str) -> list[str]:
+    """Responses as the format writes them: text, reasoning and one or several calls with arguments of all types."""
+    before, reader.ENABLED = reader.ENABLED, False  # what is generated depends on no older fast path
+    calls: list[Any] = [{"name": "save_note", "arguments": arguments} for arguments in _ARGUMENTS]
+    calls = [call for call in calls if _rendered([call], name)]
+    wanted: list[list[Any]] = [
+        *[[call] * count for call in calls for count in (1, 2, 3)],
+        *[calls[:count] for count in range(2, len(calls) + 1)],
+        *[[call, _TEXT, call] for call in calls[:1]],
+    ]
+    wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in ([], *wanted)]
+    texts = [_rendered(items, name) for items in wanted]
+    reader.ENABLED = before
+    return list(dict.fromkeys([text for text in texts if text is not None]))
+
+
+def _rendered(items: list[Any], name: str) -> str | None:
+    try:
+        return render(items, name, tools=_TOOLS)
+    except RenderError:
+        return None  # the format cannot say it
+
+
+class Trainer:
+    """Finds the parts that texts take. `cases` are the sound responses of all formats."""
+
+    def __init__(self, cases: list[Case]) -> None:
+        self._cases = cases
+
+    def parts(self, shared: Shared, name: str) -> set[Part]:
+        """The parts of a format that its own texts take, and those of others at opening markers that both have."""
+        parts: set[Part] = set()
+        entries = self._entries(shared.automaton, name)
+        while entries:
+            writer = StateWriter(shared, parts, learning=True)
+            scope: dict[str, Any] = {**vars(runtime)}
+            exec(compile("\n".join([*writer.globals, *writer.lines]), f"<{name}>", "exec"), scope)
+            read: Any = scope["read_sound"]
+            missing, waiting = set[Part](), list[tuple[Any, ...]]()
+            for entry in entries:
+                found: Any = read(*entry)
+                if isinstance(found, int) and not isinstance(found, bool):
+                    missing.add(writer.missing[found])
+                    waiting.append(entry)
+            parts |= missing
+            entries = waiting
+        return parts
+
+    def _entries(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
+        """How the function is called for each text: from its beginning, and from places with an opening marker."""
+        opened = automaton.tables.header.opened
+        depth = DEFAULT.max_depth
+        example = automaton.tables.header.example
+        own = [*[case.text for case in self._cases if case.format == name], *rendered(name), example, *_MORE]
+        texts = [(opened + text, len(opened)) for text in own] + [(text, 0) for text in own]
+        entries: list[tuple[Any, ...]] = [(text, 0, 0, None, None, depth, 0, o, 0, True) for text, o in texts]
+        find = matcher_of(automaton.top_level, "find whole", HANDLERS).find
+        texts_of = {name: own}
+        for case in self._cases:
+            if case.format != name:
+                texts_of.setdefault(case.format, []).append(case.text)
+        for format_, others in texts_of.items():
+            count = 0
+            for text in dict.fromkeys(others):
+                at = 0
+                while (format_ == name or count < _MAX_FOREIGN) and (match := find(text, at)) is not None:
+                    start = match.start()
+                    entries.append((text, start, 1, None, None, depth, 1, 0, start, True))
+                    count, at = count + 1, max(match.end(), start + 1)
+        return entries
