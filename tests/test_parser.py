@@ -106,6 +106,7 @@ def test_text_may_be_bytes_or_missing(format_: str) -> None:
 
 
 _TEXT, _SETTINGS = "expected str, bytes or None", "expected Settings or None"
+_SEGMENTS = "expected a Reply, segments, or dicts with `name` and `arguments`"
 #: The call, the wrong value, and the message.
 WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
     (parse, {"content": "x"}, f"`text` is a dict; {_TEXT}"),
@@ -115,6 +116,10 @@ WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
     (lambda x: list(stream([x])), {}, f"`chunk` is a dict; {_TEXT}"),
     (lambda x: parse("x", x), None, "`format` is None; expected str"),
     (lambda x: parse("x", x), ["hermes"], "`format` is a list; expected str"),
+    (lambda x: render(x, "hermes"), 5, f"`what` is an int; {_SEGMENTS}"),
+    (lambda x: render(x, "hermes"), "f()", f"`what` is a str; {_SEGMENTS}"),
+    (outspoken.load_format, 5, "`source` is an int; expected a path or a response template as a dict"),
+    (outspoken.load_format, None, "`source` is None; expected a path or a response template as a dict"),
     (lambda x: render([], x), b"hermes", "`format` is bytes; expected str"),
     (lambda x: Parser(settings=x), {"max_chars": 5}, f"`settings` is a dict; {_SETTINGS}"),
     (lambda x: Parser(settings=x), Settings, f"`settings` is the class Settings; {_SETTINGS}"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
+from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
 from .automaton import Automaton
@@ -240,10 +241,12 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
     Loading the same format again does nothing. You may call this from any thread, also while other threads parse.
 
     Raises GrammarError, with the line or the key, if the source cannot be used, and ValueError if another format has
-    the name.
+    the name, and TypeError if the source is neither a path nor a dict.
     """
     if isinstance(source, dict):
         return _load_template(source, name)
+    if not isinstance(source, str | PathLike):
+        raise TypeError(f"`source` is {kind_of(source)}; expected a path or a response template as a dict")
     path = Path(source)
     if path.suffix == ".lark":
         return _load_grammar(path, name)
@@ -270,7 +273,7 @@ def _load_template(data: Any, name: str | None) -> str:
 def _load_grammar(path: Path, name: str | None) -> str:
     try:
         text = path.read_text("utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise GrammarError(str(path), f"it cannot be read: {error}") from error
     known = read_header(text, str(path)).format
     if name is not None and normalized(name) != known:

@@ -15,7 +15,7 @@ from outspoken.grammar.template_fields import written
 from outspoken.notations.coerce import KINDS, to_json
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.union import BaseAction
-from outspoken.results.arguments import check_optional, check_type
+from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -142,9 +142,7 @@ def _segments(what: Any) -> list[Any]:
         return [_segment(what)]
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         return [_segment(part) for part in cast("Iterable[Any]", what)]
-    raise TypeError(
-        f"render takes a Reply, its segments or dicts with `name` and `arguments`, not {type(what).__name__}"
-    )
+    raise TypeError(f"`what` is {kind_of(what)}; expected a Reply, segments, or dicts with `name` and `arguments`")
 
 
 def _segment(part: Any) -> Any:
@@ -152,7 +150,7 @@ def _segment(part: Any) -> Any:
         return part
     call = cast("Mapping[str, Any]", part)
     if not isinstance(call.get("name"), str) or not isinstance(call.get("arguments", {}), Mapping):
-        raise TypeError("a call to render is a dict with `name`, a string, and `arguments`, a dict")
+        raise TypeError("a call in `what` has no `name` that is a str, or `arguments` that are no dict")
     arguments: dict[str, Any] = dict(call.get("arguments", {}))
     return ToolCall(name=call["name"], arguments=arguments, arguments_text=to_json(arguments), id=call.get("id"))
 
