@@ -243,9 +243,9 @@ def test_truncated_payload_is_partial_and_not_in_payloads() -> None:
 def test_missing_closer_after_a_natural_stop_is_repaired() -> None:
     reply = REGISTRY.parse('Hi CARD: {"a": 1', finish_reason="stop")
     assert (reply.payloads[0].data, reply.payloads[0].status, reply.text) == ({"a": 1}, "repaired", "Hi")
-    parser = REGISTRY.parser()
+    parser = REGISTRY.parser().session()
     parser.feed('Hi CARD: {"a": 1')
-    parser.finish("stop")
+    parser.close("stop")
     assert parser.reply == reply
 
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
 
-from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, StreamClosedError
+from outspoken import Done, Event, LimitError, PayloadParsed, ResponseError, Settings, StreamClosedError
 from outspoken.contrib.table_chat import TYPES, tables_registry
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType, TypedPayload, grammar, registry
 
@@ -55,7 +55,7 @@ def test_marker_with_or_without_colon(marker: str) -> None:
         (lambda: tables_registry().parse("Hi", "table_veiw"), "no page `table_veiw`; did you mean `table_view`?"),
         (lambda: PayloadSettings(extra="drop"), "`extra` is 'drop'; expected one of 'strip', 'keep', 'collect'"),  # type: ignore[arg-type]
         (
-            lambda: PayloadRegistry([FERRY]).parser(settings=PayloadSettings(precedence="registration")),
+            lambda: PayloadRegistry([FERRY]).parser(settings=PayloadSettings(precedence="registration")).session(),
             "requires the whole text; a stream selects the first payload",
         ),
         (
@@ -102,7 +102,7 @@ def test_client_actions_of_the_page_and_of_all_pages() -> None:
 
 def test_added_type_applies_to_later_parses() -> None:
     registry = PayloadRegistry()
-    begun = registry.parser()
+    begun = registry.parser().session()
     begun.feed("FERRY: ")
     assert registry.parse('FERRY: {"harbour": "Ystad", "seats": 1}').payloads == []
     assert registry.add(FERRY) is FERRY
@@ -163,7 +163,7 @@ def test_invalid_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_closed_stream_rejects_input() -> None:
-    parser = PayloadRegistry([FERRY]).parser()
+    parser = PayloadRegistry([FERRY]).parser().session()
     assert parser.feed(b"H\xc3") == [] or parser.reply is None
     last = parser.close()
     assert isinstance(last[-1], Done)
@@ -201,7 +201,7 @@ def test_a_text_over_the_limit() -> None:
         made.parse(text, settings=PayloadSettings(max_chars=50))
     assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
     with pytest.raises(LimitError) as caught:
-        list(made.stream(text, settings=PayloadSettings(max_chars=50)))
+        list(made.stream([text], settings=PayloadSettings(max_chars=50)))
     assert [one.type for one in caught.value.reply.payloads] == ["ferry"]
 
 
@@ -218,3 +218,53 @@ def test_no_payloads_at_all() -> None:
         "custom_payload": None,
     }
     assert PayloadRegistry().instructions() == ""
+
+
+def test_arguments_of_wrong_types_are_named() -> None:
+    known, odd = PayloadRegistry([FERRY]), cast("Any", {"max_hold": 9})
+    limits: Any = Settings()
+    for call, message in (
+        (lambda: PayloadRegistry(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
+        (lambda: known.parser(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
+        (
+            lambda: known.parse("", settings=limits),
+            "`settings` is a Settings; expected PayloadSettings or None",
+        ),
+        (lambda: known.parse(odd), "`content` is a dict; expected text or a list of content blocks"),
+        (lambda: known.parse(["a", cast("Any", 3)]), "`content[1]` is an int; expected text or a content block"),
+        (
+            lambda: known.stream("FERRY:"),
+            "`chunks` is a str; expected an iterable of chunks (for one text, call `parse`)",
+        ),
+        (lambda: known.parser().session().feed(odd), "`chunk` is a dict; expected str, bytes or None"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+def test_content_is_what_chat_apis_send() -> None:
+    registry, text = PayloadRegistry([FERRY]), 'Hi\nFERRY: {"harbour": "Ystad", "seats": 3}'
+    whole = registry.parse(text)
+    assert registry.parse(text.encode()) == whole
+    assert registry.parse(None) == registry.parse("")
+    blocks: list[Any] = [SimpleNamespace(type="thinking", text="no"), SimpleNamespace(type="text", text=text)]
+    assert registry.parse(blocks) == registry.parse([{"type": "text", "text": text}])
+
+
+def test_parser_of_a_page_reads_alike_in_every_way() -> None:
+    parser = PayloadRegistry([FERRY]).parser()
+    text = 'Hi\nFERRY: {"harbour": "Ystad", "seats": 3'
+
+    async def chunks() -> AsyncIterator[str]:
+        for letter in text:
+            yield letter
+
+    async def later() -> list[Event]:
+        return [event async for event in parser.astream(chunks(), finish_reason=lambda: "stop")]
+
+    for reason, status in (("stop", "repaired"), (None, "truncated")):
+        reply = parser.parse(text, finish_reason=reason)
+        assert reply.status == status
+        assert list(parser.stream([*text], finish_reason=reason))[-1] == Done(reply)
+    assert asyncio.run(later())[-1] == Done(parser.parse(text, finish_reason="stop"))

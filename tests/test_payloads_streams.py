@@ -84,7 +84,7 @@ def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     ],
 )
 def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
-    parser, sent = REGISTRY.parser(), 0
+    parser, sent = REGISTRY.parser().session(), 0
     for number, char in enumerate(text, 1):
         sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
         assert number - sent <= 24, text[sent:number]
@@ -95,14 +95,14 @@ def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["- ", "> > # 1. ", "**", "CARD: \n", "- **CARD**   :", "- __CARD", "CARD: ```js\n "])
 def test_open_ended_text_is_barely_buffered(unit: str) -> None:
-    parser, sent = REGISTRY.parser(), 0
+    parser, sent = REGISTRY.parser().session(), 0
     for number, char in enumerate(unit * 100, 1):
         sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
         assert number - sent <= 32
 
 
 def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
-    parser = REGISTRY.parser()
+    parser = REGISTRY.parser().session()
     assert parser.feed('Hi CARD: {"a": 1') == [TextDelta("Hi")]
     (parsed,) = parser.feed("}")
     assert isinstance(parsed, PayloadParsed)
@@ -110,7 +110,7 @@ def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
 
 
 def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
-    parser = REGISTRY.parser()
+    parser = REGISTRY.parser().session()
     parser.feed("Hi CARD: {bad, {worse}")
     new_events = parser.feed("} and")
     assert "".join([event.text for event in new_events if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
@@ -125,7 +125,7 @@ def test_broken_payload_respects_the_buffer_limit() -> None:
             REGISTRY, [text[at : at + size] for at in range(0, len(text), size)], None, whole, settings=settings
         )
     assert (whole.text + ' TIPS: ["a"]', [one.type for one in whole.payloads]) == (text, ["tips"])
-    parser, sent = REGISTRY.parser(settings=settings), 0
+    parser, sent = REGISTRY.parser(settings=settings).session(), 0
     for number, char in enumerate(text[:-12], 1):
         sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
         assert number - sent <= 80
@@ -134,17 +134,17 @@ def test_broken_payload_respects_the_buffer_limit() -> None:
 
 def test_no_marker_and_no_json_is_ever_sent() -> None:
     text = 'Hi\n\n- **CARD:**\n```json\n{"title": "Moss", "n": [1]}\n```\n\nTIPS: ["x"] Bye'
-    sent = [event.text for event in events_of(REGISTRY, text, None) if isinstance(event, TextDelta)]
+    sent = [event.text for event in events_of(REGISTRY, [*text], None) if isinstance(event, TextDelta)]
     assert "".join(sent) == "Hi\n\nBye"
     assert not any(set(piece) & set("CARD{}[]*`-") for piece in sent)
 
 
 def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
     settings = PayloadSettings(suggestions_with_proposal="drop")
-    parser = REGISTRY.parser(settings=settings)
+    parser = REGISTRY.parser(settings=settings).session()
     assert parser.feed('TIPS: ["a"] Hi') == [TextDelta("Hi")]
     assert [type(event).__name__ for event in parser.close()] == ["PayloadParsed", "Done"]
-    parser = REGISTRY.parser(settings=settings)
+    parser = REGISTRY.parser(settings=settings).session()
     parser.feed('TIPS: ["a"]\nCARD: {}')
     assert [type(event).__name__ for event in parser.close()] == ["Done"]
 
@@ -154,7 +154,7 @@ def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
 
 def previews(text: str, page: str | None = None) -> list[Any]:
     """The data of all previews of a text that comes by characters."""
-    return [e.data for e in events_of(REGISTRY, text, page, previews=True) if isinstance(e, PayloadPreview)]
+    return [e.data for e in events_of(REGISTRY, [*text], page, previews=True) if isinstance(e, PayloadPreview)]
 
 
 def test_previews_grow_and_are_parts_of_the_payload() -> None:
@@ -170,7 +170,7 @@ def test_previews_grow_and_are_parts_of_the_payload() -> None:
 
 
 def test_the_first_preview_comes_with_the_opening_bracket() -> None:
-    parser = REGISTRY.parser(previews=True)
+    parser = REGISTRY.parser(previews=True).session()
     assert parser.feed("Hi CARD: ") == [TextDelta("Hi")]
     assert parser.feed("{") == [PayloadPreview("card", {})]
     assert parser.feed('"a": 1') == []
@@ -181,12 +181,12 @@ def test_previews_show_only_valid_values() -> None:
     assert previews(f"CARD_DECK: {long}", "home") == []
     assert previews(f"CARD_DECK: {long}", "decks") != []
     assert len(previews(f"CARD: {long}\nCARD: {long}")) == len(previews(f"CARD: {long}"))
-    assert not [e for e in events_of(REGISTRY, f"CARD: {long}", None) if isinstance(e, PayloadPreview)]
+    assert not [e for e in events_of(REGISTRY, [f"CARD: {long}"], None) if isinstance(e, PayloadPreview)]
 
 
 def test_events_of_payloads_as_lines() -> None:
     text = 'CARD: {"title": "a long title of moss"}\nTIPS: {bad} ["a'
-    lines = [event_line(event) for event in events_of(REGISTRY, text, None, previews=True)]
+    lines = [event_line(event) for event in events_of(REGISTRY, [*text], None, previews=True)]
     assert lines[0].startswith("PayloadPreview     card {")
     assert 'PayloadParsed      card {"title": "a long title of moss"}' in lines
     assert "PayloadUnfinished  tips null" in lines

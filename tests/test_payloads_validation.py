@@ -257,7 +257,7 @@ def test_a_payload_is_checked_once() -> None:
         return data
 
     registry = PayloadRegistry([PayloadType("heat", "HEAT", parser=note)])
-    list(registry.stream('HEAT: {"a": 1} x'))
+    list(registry.stream(['HEAT: {"a": 1} x']))
     assert asked == [{"a": 1}]
 
 

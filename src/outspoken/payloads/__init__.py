@@ -14,11 +14,12 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.events import PayloadPreview as PayloadPreview
 
+    from .parser import PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadReply as PayloadReply
     from .replies import TypedPayload as TypedPayload
+    from .session import PayloadSession as PayloadSession
     from .settings import PayloadSettings as PayloadSettings
-    from .streaming import PayloadStream as PayloadStream
     from .types import Page as Page
     from .types import PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 export_lazily(
     __name__,
     {
+        "parser": "PayloadParser",
         "registry": "PayloadRegistry",
         "replies": "PayloadReply TypedPayload",
+        "session": "PayloadSession",
         "settings": "PayloadSettings",
-        "streaming": "PayloadStream",
         "types": "Page PayloadType",
         "validation": "BrokenRulesError",
         "outspoken.results.events": "PayloadPreview",

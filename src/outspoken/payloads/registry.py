@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from importlib.metadata import entry_points
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from outspoken.parsing.options import OnError
-from outspoken.results.edits import RepairLimit
+from outspoken.parsing.event_stream import AsyncEventStream, EventStream
+from outspoken.parsing.options import FinishReason
+from outspoken.results.arguments import check_optional
 from outspoken.results.events import Event
-from outspoken.results.replies import Reply, Span
+from outspoken.results.replies import Reply
 
+from .parser import ContentLike, PayloadOptions, PayloadParser
 from .prompting import instructions, manifest
 from .replies import PayloadReply
-from .session import PayloadSession
 from .settings import PayloadSettings
-from .streaming import PayloadStream
 from .types import Page, PayloadType
 
-#: A response: its text, or the content blocks of an API, whose text blocks are read as one text.
-Content: TypeAlias = str | Iterable[str | Mapping[str, Any]]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: The entry point group in which packages provide a `PayloadType`, an iterable of them, or a function that returns one.
 ENTRY_POINTS = "outspoken.payloads"
@@ -42,7 +43,7 @@ class PayloadRegistry:
         actions: Mapping[str, str] | None = None,
         settings: PayloadSettings | None = None,
     ) -> None:
-        self.settings = settings or PayloadSettings()
+        self.settings = check_optional(settings, PayloadSettings, "settings") or PayloadSettings()
         self._lock = Lock()
         self._types: tuple[PayloadType, ...] = ()
         self._pages: dict[str, dict[str, str]] = {}
@@ -115,67 +116,49 @@ class PayloadRegistry:
 
     # reading
 
+    def parser(self, page: str | None = None, **options: Unpack[PayloadOptions]) -> PayloadParser:
+        """A parser for the responses of a page; without a page, all payloads count.
+
+        `settings` replace those of the registry. With `previews`, streams send previews of payloads while they arrive.
+        `repair` and `on_error` are as in `outspoken.Parser`. Raises ValueError for an unknown page.
+        """
+        return PayloadParser(partial(self.page, page), self.settings, **options)
+
     def parse(
         self,
-        content: Content,
+        content: ContentLike,
         page: str | None = None,
         *,
         prefix: str | None = None,
         finish_reason: str | None = None,
-        on_error: OnError = "keep",
-        repair: RepairLimit | None = None,
-        settings: PayloadSettings | None = None,
+        **options: Unpack[PayloadOptions],
     ) -> PayloadReply:
-        """Read a response: a text, or content blocks, whose text blocks are read as one text.
+        """Parse a complete response of a page: `parser(page, **options).parse(content)`."""
+        return self.parser(page, **options).parse(content, prefix=prefix, finish_reason=finish_reason)
 
-        `settings` replaces the registry's settings. For the other arguments and exceptions see `outspoken.parse`.
-        Raises ValueError for an unknown page.
-        """
-        session = PayloadSession(self.page(page), settings or self.settings, prefix, on_error, repair, None)
-        text, session.blocks = _join_text(content)
-        reply = session.read(text, finish_reason)
-        assert isinstance(reply, PayloadReply)
-        return reply
-
-    def parser(
+    def stream(
         self,
+        chunks: Iterable[str | bytes | None],
         page: str | None = None,
         *,
         prefix: str | None = None,
-        on_error: OnError = "keep",
-        repair: RepairLimit | None = None,
-        settings: PayloadSettings | None = None,
-        previews: bool = False,
-    ) -> PayloadStream:
-        """A stream that reads one response in chunks, with `feed` and `close`.
+        finish_reason: FinishReason = None,
+        **options: Unpack[PayloadOptions],
+    ) -> EventStream[Event, PayloadReply]:
+        """Parse a response that arrives in chunks: `parser(page, **options).stream(chunks)`."""
+        return self.parser(page, **options).stream(chunks, prefix=prefix, finish_reason=finish_reason)
 
-        With `previews`, it sends previews of payloads while they arrive. Raises ValueError for an unknown page, and for
-        `precedence="registration"`, which requires the whole text.
-        """
-        settings = settings or self.settings
-        if settings.precedence != "text":
-            raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
-        events: list[Event] = []
-        session = PayloadSession(self.page(page), settings, prefix, on_error, repair, events)
-        return PayloadStream(session, events, previews=previews)
-
-    def stream(self, chunks: Iterable[str | bytes], page: str | None = None, **how: Any) -> Iterator[Event]:
-        """The events of a response that arrives in chunks; see `parser` for `how`. The last one is `Done`."""
-        parser = self.parser(page, **how)
-        for chunk in chunks:
-            yield from parser.feed(chunk)
-        yield from parser.close()
-
-    async def astream(
-        self, chunks: AsyncIterable[str | bytes], page: str | None = None, **how: Any
-    ) -> AsyncIterator[Event]:
-        """`stream` for chunks that arrive asynchronously."""
-        parser = self.parser(page, **how)
-        async for chunk in chunks:
-            for event in parser.feed(chunk):
-                yield event
-        for event in parser.close():
-            yield event
+    def astream(
+        self,
+        chunks: AsyncIterable[str | bytes | None],
+        page: str | None = None,
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+        **options: Unpack[PayloadOptions],
+    ) -> AsyncEventStream[Event, PayloadReply]:
+        """Parse a response that arrives in asynchronous chunks: `parser(page, **options).astream(chunks)`."""
+        return self.parser(page, **options).astream(chunks, prefix=prefix, finish_reason=finish_reason)
 
     # prompts
 
@@ -189,22 +172,6 @@ class PayloadRegistry:
     def manifest(self, replies: Iterable[Reply]) -> str:
         """A line for each payload in the replies of a conversation, in order; "" if there are none."""
         return manifest(self._types, replies)
-
-
-def _join_text(content: Content) -> tuple[str, tuple[Span, ...]]:
-    """The text of a response, and the span of each text block in it; no spans for a plain text."""
-    if isinstance(content, str):
-        return content, ()
-    texts: list[str] = []
-    spans: list[Span] = []
-    at = 0
-    for block in content:
-        text = block if isinstance(block, str) else block.get("text") if block.get("type") == "text" else None
-        if isinstance(text, str):
-            texts.append(text)
-            spans.append((at, at + len(text)))
-            at += len(text)
-    return "".join(texts), tuple(spans)
 
 
 def _is_same_marker(one: PayloadType, other: PayloadType) -> bool:

@@ -1,0 +1,153 @@
+"""`PayloadParser`: reads the responses of a page, whole and in chunks, with options that are given once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypedDict, cast
+
+from outspoken.parsing.event_stream import AsyncEventStream, EventSource, EventStream
+from outspoken.parsing.options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
+from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, kind_of, text_of
+from outspoken.results.edits import RepairLimit
+from outspoken.results.events import Event
+from outspoken.results.replies import Span
+
+from .reader import PayloadReader
+from .replies import PayloadReply
+from .session import PayloadSession
+from .settings import PayloadSettings
+from .types import Page
+
+
+class ContentBlock(Protocol):
+    """A content block as an object of an SDK; blocks of the type "text" also have a `text`."""
+
+    @property
+    def type(self) -> str:
+        """The type of the block."""
+        ...
+
+
+#: A response: its text, or the content blocks of an API, whose text blocks are read as one text.
+ContentLike: TypeAlias = "str | bytes | Iterable[str | Mapping[str, Any] | ContentBlock] | None"
+
+
+class PayloadOptions(TypedDict, total=False):
+    """The keyword arguments of `PayloadRegistry.parser`."""
+
+    repair: RepairLimit | None
+    on_error: OnError
+    settings: PayloadSettings | None
+    previews: bool
+
+
+class PayloadParser:
+    """Reads the responses of a page; made by `PayloadRegistry.parser`. Threads may share it.
+
+    A response is read with the types that are registered when it starts.
+    """
+
+    __slots__ = ("_find_page", "_options", "_previews", "_settings")
+
+    def __init__(
+        self,
+        find_page: Callable[[], Page],
+        default_settings: PayloadSettings,
+        *,
+        repair: RepairLimit | None = None,
+        on_error: OnError = "keep",
+        settings: PayloadSettings | None = None,
+        previews: bool = False,
+    ) -> None:
+        find_page()
+        self._find_page, self._previews = find_page, previews
+        self._settings = check_optional(settings, PayloadSettings, "settings") or default_settings
+        self._options = read_options("auto", None, repair, on_error)
+
+    def parse(
+        self, content: ContentLike, *, prefix: str | None = None, finish_reason: str | None = None
+    ) -> PayloadReply:
+        """Parse a complete response: a text, or content blocks, whose text blocks are read as one text.
+
+        For the other arguments and what is raised, see `Parser.parse`.
+        """
+        reader = self._reader(prefix, None)
+        text, reader.blocks = _join_text(content)
+        reply = reader.read(text, finish_reason_of(finish_reason))
+        assert isinstance(reply, PayloadReply)
+        return reply
+
+    def stream(
+        self,
+        chunks: Iterable[str | bytes | None],
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+    ) -> EventStream[Event, PayloadReply]:
+        """Parse a response that arrives in chunks: an iterator of events, each as soon as it is certain.
+
+        The last event is `Done`. For the arguments and what is raised, see `Parser.stream` and `session`.
+        """
+        check_chunks(chunks)
+        session = self.session(prefix=prefix)
+        source = cast("EventSource[Event, PayloadReply]", session)
+        return EventStream(source, chunks, partial(session.close, finish_reason))
+
+    def astream(
+        self,
+        chunks: AsyncIterable[str | bytes | None],
+        *,
+        prefix: str | None = None,
+        finish_reason: FinishReason = None,
+    ) -> AsyncEventStream[Event, PayloadReply]:
+        """Like `stream`, for an asynchronous iterable of chunks."""
+        check_async_chunks(chunks)
+        session = self.session(prefix=prefix)
+        source = cast("EventSource[Event, PayloadReply]", session)
+        return AsyncEventStream(source, chunks, partial(session.close, finish_reason))
+
+    def session(self, *, prefix: str | None = None) -> PayloadSession:
+        """Start to read one response that arrives in chunks, with `feed` and `close`.
+
+        Raises ValueError for `precedence="registration"`, which requires the whole text.
+        """
+        if self._settings.precedence != "text":
+            raise ValueError('`precedence="registration"` requires the whole text; a stream selects the first payload')
+        events: list[Event] = []
+        return PayloadSession(self._reader(prefix, events), events, previews=self._previews)
+
+    def _reader(self, prefix: str | None, events: list[Event] | None) -> PayloadReader:
+        return PayloadReader(self._find_page(), self._settings, self._options, prefix_of(prefix), events)
+
+
+def _join_text(content: object) -> tuple[str, tuple[Span, ...]]:
+    """The text of a response, and the span of each text block in it; no spans for a plain text. Raises TypeError."""
+    if content is None or isinstance(content, (str, bytes)):
+        return text_of(content, "content"), ()
+    if isinstance(content, Mapping) or not isinstance(content, Iterable):
+        raise TypeError(f"`content` is {kind_of(cast('object', content))}; expected text or a list of content blocks")
+    texts: list[str] = []
+    spans: list[Span] = []
+    at = 0
+    for number, block in enumerate(cast("Iterable[object]", content)):
+        text = _text_of_block(block, number)
+        if text is not None:
+            texts.append(text)
+            spans.append((at, at + len(text)))
+            at += len(text)
+    return "".join(texts), tuple(spans)
+
+
+def _text_of_block(block: object, number: int) -> str | None:
+    """The text of a content block; None if it has another type."""
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping):
+        fields = cast("Mapping[str, Any]", block)
+        kind, text = fields.get("type"), fields.get("text")
+    elif hasattr(block, "type"):
+        kind, text = getattr(block, "type", None), getattr(block, "text", None)
+    else:
+        raise TypeError(f"`content[{number}]` is {kind_of(block)}; expected text or a content block")
+    return text if kind == "text" and isinstance(text, str) else None
