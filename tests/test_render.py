@@ -281,7 +281,7 @@ def test_actions_that_a_format_cannot_express() -> None:
 
 @pytest.mark.parametrize("wrong", [{"nom": "x"}, {"name": "x", "arguments": "{}"}, 5, "text"])
 def test_objects_that_are_not_calls(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="render"):
+    with pytest.raises(TypeError, match="`what`"):
         render(wrong, "hermes")
 
 

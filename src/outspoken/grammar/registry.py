@@ -245,9 +245,11 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
     """
     if isinstance(source, dict):
         return _load_template(source, name)
-    if not isinstance(source, str | PathLike):
-        raise TypeError(f"`source` is {kind_of(source)}; expected a path or a response template as a dict")
-    path = Path(source)
+    try:
+        path = Path(source)
+    except TypeError:
+        message = f"`source` is {kind_of(source)}; expected a path or a response template as a dict"
+        raise TypeError(message) from None
     if path.suffix == ".lark":
         return _load_grammar(path, name)
     try:
