@@ -1,7 +1,8 @@
 """Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`. If the folder that OUTSPOKEN_PEERS names has a module
-`peers.py`, `whole` and `stream` compare with the peer's parsers, for each format in which both find the same calls.
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`. If the folder that OUTSPOKEN_PEERS
+names has a module `peers.py`, `whole`, `stream` and `warm` compare with the peer's parsers, for each format in which
+both find the same calls.
 Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
 
@@ -9,10 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,6 +19,7 @@ from outspoken import Parser, parse
 from outspoken.grammar.registry import automaton, names
 
 from .peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
+from .processes import imports, memory, warm
 
 #: what is streamed: one call with arguments of 4 KB
 STREAMED = ((1, 4096),)
@@ -177,37 +175,16 @@ def detect(_: Any, rounds: int) -> None:
     print(f"  {'geometric mean':57} {mean([r[0] for r in ratios]):7.2f} {mean([r[1] for r in ratios]):7.2f}")
 
 
-def imports(_: Any, rounds: int) -> None:
-    """Whole processes, as ratios to one that imports pydantic."""
-    print("\nwhole processes, to `import pydantic`")
-    call = '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>'
-    programs = {
-        "import pydantic": "import pydantic",
-        "one pydantic model": "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int",
-        "import outspoken": "import outspoken",
-        "first parse, format named": f"import outspoken; outspoken.parse('{call}', 'hermes')",
-        "first parse, format open": f"import outspoken; outspoken.parse('{call}')",
-    }
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-        environment["PYTHONPYCACHEPREFIX"] = cache
-
-        def run(program: str) -> None:
-            subprocess.run([sys.executable, "-c", program], check=True, env=environment)
-
-        for program in programs.values():
-            run(program)
-        best = dict.fromkeys(programs, math.inf)
-        for _ in range(max(rounds // 2, 5)):
-            for label, program in programs.items():
-                start = time.perf_counter()
-                run(program)
-                best[label] = min(best[label], time.perf_counter() - start)
-    for label, seconds in best.items():
-        print(f"  {label:44} {seconds * 1e3:9.1f} ms {seconds / best['import pydantic']:9.2f}")
-
-
-SECTIONS = {"whole": whole, "stream": stream, "growth": growth, "text": text, "detect": detect, "import": imports}
+SECTIONS = {
+    "whole": whole,
+    "stream": stream,
+    "growth": growth,
+    "text": text,
+    "detect": detect,
+    "import": imports,
+    "warm": warm,
+    "memory": memory,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

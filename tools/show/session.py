@@ -30,7 +30,7 @@ class TracedCandidate(Candidate):
         """The steps of its parser."""
         return self.trace.log
 
-    def read_batches(self, text: str) -> bool:
+    def read_batches(self) -> bool:
         """Complete text is not matched in batches."""
         return False
 

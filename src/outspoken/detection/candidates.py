@@ -120,13 +120,13 @@ class Candidate:
 
     parser_type: type[AutomatonParser] = AutomatonParser
 
-    def __init__(self, name: str, parent: Builder, before: str, start: int, budget: RecoveryBudget) -> None:
+    def __init__(self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget) -> None:
         self.name = name
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         self._calls = parent.output.call_count
         self._start = start
-        self.text = TextBuffer.starting_at(start, before)
+        self.text = text.fork(start)
         self.segment = SegmentPolicy(start)
         self.parser = self.parser_type(automaton, builder, self.text, self.segment, budget.copy(), automaton.top_level)
         self.may_end = False
@@ -140,11 +140,16 @@ class Candidate:
         else:
             self.parser.feed(chunk)
 
-    def read_rest(self, text: str) -> None:
+    def start(self, *, final: bool) -> None:
+        """Read what is there from the start of the segment on."""
+        if final:
+            self.read_rest()
+        else:
+            self.parser.read_on()
+
+    def read_rest(self) -> None:
         """Read all that is left of the text."""
         self.parser.flush_blanks()
-        if text:
-            self.text.append(text)
         self._run(final=True)
         state, segment = self.parser.state, self.segment
         at_end = self.text.pos >= len(self.text.text)
@@ -153,9 +158,8 @@ class Candidate:
             segment.has_begun and at_end and not is_open and state.config.end_operations() is not None
         )
 
-    def read_batches(self, text: str) -> bool:
+    def read_batches(self) -> bool:
         """Read a segment of complete text in batches. Returns whether that was all of it, and sound."""
-        self.text.append(text)
         state, builder = self.parser.state, self.builder
         step = matchers.matcher_of(state.config, "find whole", HANDLERS)
         match = step.match(self.text.text, self.text.pos)
@@ -178,7 +182,7 @@ class Candidate:
         base = self.text.base
         if self.parser.steps.recovery.start_segment(at - base, end if end is None else end - base, inside=inside):
             if final:
-                self.read_rest("")
+                self.read_rest()
             else:
                 self._run(final=False)
 

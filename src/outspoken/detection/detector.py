@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from outspoken.engine.budget import TRY
 from outspoken.engine.parser import AutomatonParser
-from outspoken.engine.text_buffer import LOOKBEHIND, TextBuffer
+from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.registry import PLAIN
@@ -31,8 +31,9 @@ class Detector:
 
     def __init__(self, automaton: Automaton, builder: Builder, text: TextBuffer) -> None:
         self.builder, self.text = builder, text
-        self._lenient, self._edition = is_lenient(builder), registry.edition()
-        self.plain = PlainTextPolicy(lenient=self._lenient, edition=self._edition)
+        lenient, edition = is_lenient(builder), registry.edition()
+        self._openers = opener_index(lenient, edition)
+        self.plain = PlainTextPolicy(lenient=lenient, edition=edition)
         self.parser = self.parser_type(automaton, builder, text, self.plain)
         self.detected: str | None = None
         self.candidates: list[Candidate] = []
@@ -41,6 +42,8 @@ class Detector:
         self._unlikely: list[str] = []
         #: the only candidate that is left, once its events were passed on; from then on they are passed on as they come
         self._passed_on: Candidate | None = None
+        #: the opening marker, while the character behind it has not come
+        self._waiting: OpenerMatch | None = None
         #: the offsets of the opening marker, of the text before it that is held, and up to where candidates have failed
         self._start = self._text_start = self._failed_at = 0
         #: the number of the opening marker
@@ -52,7 +55,10 @@ class Detector:
         """Read a chunk behind which more may come."""
         candidates = self.candidates
         if not candidates:
-            self.parser.feed(chunk)
+            if self._waiting is not None:
+                self.text.append(chunk)
+            else:
+                self.parser.feed(chunk)
             if self._open_segment(final=False):
                 self._run(final=False)
             return
@@ -83,50 +89,57 @@ class Detector:
         while going:
             if self.candidates and not self._judge(final=final):
                 return
-            self.parser.run(final=final)
+            if self._waiting is None:
+                self.parser.run(final=final)
             going = self._open_segment(final=final)
 
     # a segment
 
     def _open_segment(self, *, final: bool) -> bool:
         """Start candidates if the parser has stopped at an opening marker. Returns whether it has."""
-        match = self.plain.take_found()
-        if match is not None:
-            self._start_candidates(match, final=final)
-        return match is not None
+        match, self._waiting = self._waiting, None
+        if match is None:
+            match = self.plain.take_found()
+            if match is None:
+                return False
+            self._start = self.text.base + match.start()
+        if not final and self._openers.is_open(self.text.text, self._start - self.text.base):
+            self._waiting = match
+            return False
+        self._start_candidates(match, final=final)
+        return True
 
     def _start_candidates(self, match: OpenerMatch, *, final: bool) -> None:
         """Try the formats that have an opening marker, from there on."""
-        text, start = self.text, match.start()
-        self._start, self._text_start = text.base + start, text.offset
+        text, start = self.text, self._start - self.text.base
+        self._text_start = text.offset
         if not self.parser.budget.allows(self._start):
             self._failed_at = self._start
             self._read_as_text()
             return
-        openers = opener_index(self._lenient, self._edition)
         self._number = match.number
-        names, likely = openers.at(text.text, start, final=final)
+        names, likely = self._openers.at(text.text, start, final=final)
         if len(likely) == 1 and final:
             candidate = self._candidate(likely[0])
-            if candidate.read_batches(text.text[start:]):
+            if candidate.read_batches():
                 self._choose(candidate)
                 return
         self._unlikely = [name for name in names if name not in likely]
         self.candidates = self._started(likely, final=final)
+        if not self.candidates:
+            self._failed_at = max(self._failed_at, self._start)
+            self._read_as_text()
 
     def _started(self, names: list[str], *, final: bool) -> list[Candidate]:
         """Candidates that have read all that is there from the opening marker on."""
-        rest = self.text.tail(self._start)
         candidates = [self._candidate(name) for name in names]
         for candidate in candidates:
-            (candidate.read_rest if final else candidate.feed)(rest)
+            candidate.start(final=final)
         return candidates
 
     def _candidate(self, name: str) -> Candidate:
         """A format that reads from the opening marker on."""
-        at = self._start - self.text.base
-        before = self.text.text[max(at - LOOKBEHIND, 0) : at]
-        made = self.candidate_type(name, self.builder, before, self._start, self.parser.budget)
+        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget)
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made
 
@@ -135,7 +148,7 @@ class Detector:
         if final:
             for candidate in self.candidates:
                 candidate.parser.state.end_is_proven = self.parser.state.end_is_proven
-                candidate.read_rest("")
+                candidate.read_rest()
         candidates = self._remaining(final=final)
         if not candidates:
             self._read_as_text()
@@ -202,7 +215,7 @@ class Detector:
         self.builder.nodes.clear()
         if self.detected is None and best.name != PLAIN:
             self.detected = best.name
-        opener_index(self._lenient, self._edition).remember(self._number, best.name)
+        self._openers.remember(self._number, best.name)
         parser = self.parser
         parser.budget.continue_from(best.parser.budget)
         parser.state.leading_trims = best.automaton.trims
@@ -232,7 +245,7 @@ class Detector:
         if self._text_start < self._start:
             start, self._text_start = self._text_start, self._start
             if "TEXT" not in candidate.automaton.trims:
-                builder.text(self.text.tail(start)[: self._start - start], start, self._start)
+                builder.text(self.text.slice(start, self._start), start, self._start)
         if builder.output.events is not None and own.output.events:
             builder.output.events += own.output.events
             own.output.events.clear()

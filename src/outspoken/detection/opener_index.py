@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
@@ -17,9 +18,49 @@ from .openers import Opener, Openers, collect, join
 #: How many formats are remembered for one marker.
 _REMEMBERED = 4
 
+#: How much white space behind a marker is waited for at most.
+_MAX_SPACE = 200
+
 #: An opening marker that was found: its position; its number, from 1 on, with plain text's own markers last, or 0 if it
 #: may still be open at the end of the text; the group of the markers that begin alike; and the match.
 FoundOpener = tuple[int, int, int, Any]
+
+
+class _Alike(NamedTuple):
+    """The openers of markers that begin alike, in order.
+
+    `match` tests those that open no code sample: it has two groups for each test, and `tested` holds the number of the
+    first. `in_code` are the others, by the pattern of their marker.
+    """
+
+    tested: list[tuple[Opener, int]]
+    match: Any
+    in_code: list[_CodeOpeners]
+
+
+class _CodeOpeners:
+    """The openers that open a code sample with one marker, unless a marker of their format stands at its start."""
+
+    def __init__(self, openers: list[Opener]) -> None:
+        self.all, self.regex = openers, openers[0].regex
+        self.find_start = re.compile(f"(?:{self.regex}){openers[0].ignored}").match
+        self._any = [o for o in openers if not o.first]
+        self._by_first: dict[str, list[Opener]] = {}
+        for opener in openers:
+            for char in opener.first:
+                self._by_first.setdefault(char, []).append(opener)
+        self._matches: dict[str, Any] = {}
+
+    def possible(self, text: str, start: int) -> list[Opener]:
+        """The openers whose markers may begin at the start of the sample."""
+        return [*self._by_first.get(text[start : start + 1], ()), *self._any]
+
+    def is_followed(self, opener: Opener, text: str, pos: int) -> bool:
+        """Does a marker of an opener's format stand at the start of the sample that begins at a position?"""
+        match = self._matches.get(opener.following)
+        if match is None:
+            match = self._matches[opener.following] = re.compile(opener.followed).match
+        return match(text, pos) is not None
 
 
 class OpenerIndex:
@@ -43,8 +84,8 @@ class OpenerIndex:
         used = {o.regex for o in self.openers} | {marker.regex for marker in self.own}
         #: the markers that begin alike, by the number of their group
         self.groups = [[i for i in group if self._patterns[i] in used] for group in data.prefixes.groups]
-        #: by the group: its openers, each with the place of its test among the tests; and what matches the tests
-        self._tests: dict[int, tuple[list[tuple[Opener, int]], Any]] = {}
+        #: the openers by the group of their markers
+        self._alike: dict[int, _Alike] = {}
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: by format and group, what matches a followed opener of another format
         self._others: dict[tuple[str, int], Any] = {}
@@ -68,14 +109,34 @@ class OpenerIndex:
         all are, all are likely. Of formats that are alike, only the first is.
         """
         names: dict[str, bool] = {}
-        openers, match = self._beginning_alike(self.group_at(text, pos))
-        groups = match(text, pos).groups()
-        for opener, place in openers:
+        alike = self._beginning_alike(self.group_at(text, pos))
+        groups = alike.match(text, pos).groups()
+        for opener, place in alike.tested:
             if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
                 likely = (groups[place] is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
+        for opener in self._in_code(alike, text, pos, final=final):
+            names[opener.format] = names.get(opener.format, False) or not opener.inserted
         chosen = [name for name, likely in names.items() if likely] or list(names)
         return list(names), [name for name in chosen if like(name) not in chosen]
+
+    def _in_code(self, alike: _Alike, text: str, pos: int, *, final: bool) -> Iterator[Opener]:
+        """The openers whose markers may stand at the start of a code sample that begins at a position."""
+        for openers in alike.in_code:
+            match = openers.find_start(text, pos)
+            if match is not None:
+                found = openers.possible(text, match.end())
+                yield from [o for o in found if not final or openers.is_followed(o, text, pos)]
+            elif not final and self.may_be_open(openers.regex, text, pos):
+                yield from openers.all
+
+    def is_open(self, text: str, pos: int) -> bool:
+        """Does a text of which more may come end where a code sample starts, whose first character is needed?"""
+        for openers in self._beginning_alike(self.group_at(text, pos)).in_code:
+            match = openers.find_start(text, pos)
+            if match is not None and match.end() == len(text) < pos + _MAX_SPACE:
+                return True
+        return False
 
     def may_be_open(self, pattern: str, text: str, pos: int) -> bool:
         """Does a text of which more may come end within what may be a marker with a pattern?"""
@@ -132,15 +193,19 @@ class OpenerIndex:
         match = self._matches[partial][group] = module.compile("|".join(patterns) or "(?!)").match
         return match
 
-    def _beginning_alike(self, group: int) -> tuple[list[tuple[Opener, int]], Any]:
-        """The openers that begin alike, in order, and the match that tests all of them."""
-        known = self._tests.get(group)
+    def _beginning_alike(self, group: int) -> _Alike:
+        """The openers of a group of markers."""
+        known = self._alike.get(group)
         if known is None:
             patterns = {self._patterns[i] for i in self.groups[group]}
             openers = [o for o in self._all if o.regex in patterns]
-            places: dict[str, int] = {}  # each test has two groups
-            found = [(o, places.setdefault(o.test, 2 * len(places))) for o in openers]
-            known = self._tests[group] = found, re.compile("".join(places)).match
+            places: dict[str, int] = {}
+            tested = [(o, places.setdefault(o.test, 2 * len(places))) for o in openers if not o.in_code]
+            in_code: dict[tuple[str, str], list[Opener]] = {}
+            for opener in [o for o in openers if o.in_code]:
+                in_code.setdefault((opener.regex, opener.ignored), []).append(opener)
+            samples = [_CodeOpeners(found) for found in in_code.values()]
+            known = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples)
         return known
 
     def remember(self, number: int, name: str) -> None:
@@ -151,14 +216,16 @@ class OpenerIndex:
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
         """Is another format than this one likely at a marker that was found? See `FoundOpener` for its group."""
-        key = name, group
+        key, alike = (name, group), self._beginning_alike(group)
         if key not in self._others:
-            openers = self._beginning_alike(group)[0]
-            others = [o for o, _ in openers if not o.inserted and name not in likeness_chain(o.format)]
+            others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
             source = "|".join(dict.fromkeys([o.followed for o in others]))
             self._others[key] = re.compile(source).match if source else None
         match = self._others[key]
-        return match is not None and match(text, pos) is not None
+        if match is not None and match(text, pos) is not None:
+            return True
+        in_code = self._in_code(alike, text, pos, final=True)
+        return any(not o.inserted and name not in likeness_chain(o.format) for o in in_code)
 
 
 @registry.cached

@@ -28,6 +28,9 @@ class Opener(NamedTuple):
 
     `inserted` tells that another marker is missing before it. `ignored` and `following` are the patterns of what may
     stand behind the marker and of what must follow that; `following` is "" if anything may.
+
+    With `in_code`, the marker opens a code sample like those of plain text, unless `following` stands at its start.
+    Then that begins with one of the characters `first`, or with any if there are none.
     """
 
     format: str
@@ -35,6 +38,8 @@ class Opener(NamedTuple):
     inserted: bool
     ignored: str
     following: str
+    in_code: bool = False
+    first: str = ""
 
     @property
     def followed(self) -> str:
@@ -71,7 +76,7 @@ class Openers(NamedTuple):
             return patterns.setdefault(pattern, len(patterns))
 
         def row(o: Opener) -> list[Any]:
-            return [o.format, number(o.regex), int(o.inserted), number(o.ignored), number(o.following)]
+            return [o.format, number(o.regex), o.inserted, number(o.ignored), number(o.following), *o[5:]]
 
         return {
             "markers": [[m.name, number(m.regex), *m[2:]] for m in self.markers],
@@ -88,18 +93,16 @@ class Openers(NamedTuple):
     def from_data(cls, data: dict[str, Any]) -> Openers:
         """The inverse of `to_data`."""
         patterns: list[str] = data["patterns"]
+
+        def opener(name: str, regex: int, inserted: bool, ignored: int, following: int, *rest: Any) -> Opener:
+            return Opener(name, patterns[regex], inserted, patterns[ignored], patterns[following], *rest)
+
         whole, partial = [data[key] and PrefilterSource(*data[key]) for key in ("whole", "partial")]
         return cls(
             markers=[Marker(name, patterns[regex], *rest) for name, regex, *rest in data["markers"]],
             own=[Marker(name, patterns[regex], *rest) for name, regex, *rest in data["own"]],
-            openers=[
-                Opener(name, patterns[regex], bool(inserted), patterns[ignored], patterns[following])
-                for name, regex, inserted, ignored, following in data["openers"]
-            ],
-            plain_openers=[
-                Opener(name, patterns[regex], bool(inserted), patterns[ignored], patterns[following])
-                for name, regex, inserted, ignored, following in data["plain_openers"]
-            ],
+            openers=[opener(*row) for row in data["openers"]],
+            plain_openers=[opener(*row) for row in data["plain_openers"]],
             prefixes=PrefixData(*data["prefixes"]),
             whole=whole,
             partial=partial,
@@ -155,8 +158,14 @@ def _marker(step: Transition) -> Marker:
 
 def _opener(format: str, step: Transition) -> Opener:
     config, regex, inserted = step.target, step.terminal.regex, bool(step.inserted)
+    ignored = config.automaton.tables.ignore
+    if config.free is not None and config.free.terminal.short == "CODE":
+        following = "|".join([t.terminal.regex for t in config.leading_markers]) or "(?!)"
+        firsts = [t.terminal.first for t in config.leading_markers]
+        first = "".join(sorted(set("".join(firsts)))) if all(firsts) else ""
+        return Opener(format, regex, inserted, ignored, following, True, "" if re.search(r"\s", first) else first)
     if config.free is not None:
         return Opener(format, regex, inserted, "", "")
     embedded = [f"(?={notation_of(t.terminal).first_chars})" for t in config.embedded]
     following = "|".join([*[t.terminal.regex for t in config.markers], *embedded, r"\Z"])
-    return Opener(format, regex, inserted, config.automaton.tables.ignore, following)
+    return Opener(format, regex, inserted, ignored, following)

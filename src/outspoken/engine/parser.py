@@ -128,6 +128,11 @@ class AutomatonParser:
             self._holds_blank = BLANKS.match(text.text, text.pos).end() == len(text.text)
         self._end_search = self._search_within()
 
+    def read_on(self) -> None:
+        """Read what is in the buffer already, behind which more may come."""
+        self.run(final=False)
+        self._end_search = self._search_within()
+
     def _search_within(self) -> Callable[[str], Any] | None:
         """What finds in the next chunk a character that may end what is being read; None if any chunk may end it."""
         state, text = self.state, self.text
@@ -201,15 +206,15 @@ class AutomatonParser:
     def close(self, *, end_is_proven: bool = False) -> None:
         """End the text. `end_is_proven` says that the model ended it, as a finish reason does."""
         self.state.end_is_proven = end_is_proven
-        if self._blanks:
-            self.flush_blanks()
+        self.flush_blanks()
         self.run(final=True)
         self.finish()
 
     def flush_blanks(self) -> None:
         """Add white space that is held to the text."""
-        self.text.append("".join(self._blanks))
-        self._blanks.clear()
+        if self._blanks:
+            self.text.append("".join(self._blanks))
+            self._blanks.clear()
 
     def run(self, *, final: bool) -> None:
         """Read on as far as possible; `final` says that the text is complete."""

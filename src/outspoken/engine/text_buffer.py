@@ -36,12 +36,16 @@ class TextBuffer:
         self.text = ""
         self.chunks = []
 
-    @classmethod
-    def starting_at(cls, offset: int, before: str) -> TextBuffer:
-        """A buffer for the text from an offset on, with the characters that stand before it."""
-        made = cls(offset - len(before))
-        made.text, made.chunks = before, [before]
-        made.pos, made.length = len(before), offset
+    def fork(self, offset: int) -> TextBuffer:
+        """An independent buffer that reads on from an offset. It shares the text that is there, which may be long."""
+        if offset < self.base or self.base + len(self.text) != self.length:
+            start = max(offset - LOOKBEHIND, self.origin)
+            window = self.tail(start)
+        else:
+            start, window = self.base, self.text
+        made = TextBuffer(start)
+        made.text, made.chunks, made.length = window, [window], self.length
+        made.pos = made.scan = offset - start
         return made
 
     def copy(self) -> TextBuffer:
