@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from threading import Thread
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import Diagnostic, LimitError, Parser, Reply, Screen, Settings, UnknownFormatError, load_format, parse
-from outspoken.actions import NoOp
+from outspoken.actions import NoOp, PageContext
 from outspoken.processing import (
     ErrorCategory,
     ParseStats,
@@ -21,6 +22,7 @@ from outspoken.processing import (
     ResponseCache,
     ResponseProcessor,
     RetryRequest,
+    parse_actions,
 )
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
@@ -413,6 +415,38 @@ def test_checks_receive_the_context() -> None:
     assert (found.status, [d.code for d in found.problems]) == ("repaired", ["unknown-book"])
 
 
+PAGE = PageContext.of({"AAB": {"tagName": "input", "attributes": {"type": "checkbox"}}}, {"AAB": "5d41402a"})
+
+
+def test_actions_are_checked_on_the_page() -> None:
+    processor = quiet_processor(format="skyvern")
+    select = '{"actions": [{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"label": "Breakfast"}}]}'
+    for format_ in ("skyvern", "auto"):
+        result = quiet_processor(format=format_).process(select, page=PAGE)
+        assert result.reply == parse_actions(select, "skyvern", PAGE)
+        assert [(action.type, result.status) for action in result.actions] == [("set_checked", "repaired")]
+        assert [problem.code for problem in result.problems] == ["wrong-element"]
+    assert [action.type for action in processor.process(select).actions] == ["select_option"]
+
+
+def test_what_is_wrong_on_the_page_is_asked_for_again() -> None:
+    asked: list[str] = []
+
+    def retry(request: RetryRequest) -> str:
+        asked.append(request.message)
+        return '{"actions": [{"action_type": "CLICK", "id": "AAB"}]}'
+
+    extract = '{"actions": [{"action_type": "EXTRACT"}]}'
+    processor = quiet_processor(format="skyvern", settings=replace(QUIET, expect="actions"))
+    result = processor.process(extract, page=PAGE, retry=retry)
+    assert (result.attempts, result.status, len(asked)) == (2, "ok", 1)
+    assert result.actions[0].element.hash == "5d41402a"  # type: ignore[union-attr]
+    given = {"data_extraction_goal": "all tides"}
+    (action,) = processor.process(extract, page=PAGE, given=given, retry=retry).actions
+    assert action.type == "extract"
+    assert (action.query, len(asked)) == ("all tides", 1)
+
+
 def test_wrong_use_raises() -> None:
     with pytest.raises(UnknownFormatError):
         ResponseProcessor(Parser("hermess"))
@@ -479,8 +513,10 @@ def test_cached_failure_is_retried_like_any_other() -> None:
         {"finish_reason": "stop"},
         {"context": 0},
         {"context": [None]},
+        {"page": PageContext()},
+        {"given": {"query": "tides"}},
     ],
-    ids=["text", "prefix", "finish", "context", "another context"],
+    ids=["text", "prefix", "finish", "context", "another context", "page", "given"],
 )
 def test_everything_that_is_known_of_a_response_is_in_the_cache_key(other: dict[str, Any]) -> None:
     processor = quiet_processor(cache=(cache := ResponseCache()))

@@ -21,7 +21,7 @@ from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment, Status
-from outspoken.results.settings import DEFAULT
+from outspoken.results.settings import DEFAULT, Settings
 
 #: A response with actions: its text, or the values decoded from it.
 ActionsLike: TypeAlias = "str | bytes | Mapping[str, Any] | Sequence[Any] | None"
@@ -62,8 +62,8 @@ def parse_actions(
     reader = ActionReader(parser)
     check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
-    checker = PageChecker(reader.header, page, given or {}, reader.parser.settings)
-    return _checked(reader.read(response, prefix, finish_reason), checker, reader.name)
+    reply = reader.read(response, prefix, finish_reason)
+    return checked_on_page(reply, reader.name, page, given, reader.parser.settings)
 
 
 def parse_action(
@@ -87,14 +87,18 @@ def parse_action(
     return unknown_action("", extra, {"raw": reply.raw, "span": (0, len(reply.raw))})
 
 
-def _checked(reply: Reply, checker: PageChecker, name: str) -> Reply:
+def checked_on_page(
+    reply: Reply, format: str, page: PageContext | None, given: Mapping[str, Any] | None, settings: Settings
+) -> Reply:
+    """A reply in a format whose actions are checked as `parse_actions` says."""
+    checker = PageChecker(registry.header(format), page, given or {}, settings)
     pending: list[PendingDiagnostic] = []
     segments: list[Segment] = []
     for segment in reply.segments:
         checked = segment
         if segment.kind == "action" and segment.status in ("ok", "repaired"):
             checked, found = checker.check(segment)
-            pending += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, name) for f in found]
+            pending += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, format) for f in found]
         segments.append(checked)
     is_invalid = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
     return _replaced(reply, segments, place_diagnostics(pending, reply.raw), "invalid" if is_invalid else reply.status)

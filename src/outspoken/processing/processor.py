@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
@@ -11,6 +11,7 @@ from itertools import count
 from pickle import PicklingError
 from typing import Any
 
+from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
 from outspoken.parsing.options import finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
@@ -72,12 +73,15 @@ class ResponseProcessor:
         prefix: str | None = None,
         finish_reason: str | None = None,
         context: Any = None,
+        page: PageContext | None = None,
+        given: Mapping[str, Any] | None = None,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Answer] | None = None,
     ) -> Processed:
         """Read and evaluate a response.
 
-        `text`, `prefix` and `finish_reason` are as in `Parser.parse`; `context` is passed to the checks. `retry` asks
+        `text`, `prefix` and `finish_reason` are as in `Parser.parse`; `context` is passed to the checks. With a `page`
+        or `given` arguments, actions are checked as by `parse_actions`, before the response is evaluated. `retry` asks
         the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone or with its
         finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask the model
         yourself, pass the number of the response as `attempt` (the first is 1).
@@ -85,7 +89,7 @@ class ResponseProcessor:
         Raises LimitError for a response over the limit, ValueError for an `attempt` below 1, TypeError for an argument
         of a wrong type, and whatever a check or `retry` raises.
         """
-        attempts = self._attempts(_request(text, prefix, finish_reason, context), attempt, retry)
+        attempts = self._attempts(_request(text, prefix, finish_reason, context, page, given), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -101,11 +105,13 @@ class ResponseProcessor:
         prefix: str | None = None,
         finish_reason: str | None = None,
         context: Any = None,
+        page: PageContext | None = None,
+        given: Mapping[str, Any] | None = None,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Awaitable[Answer]] | None = None,
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(_request(text, prefix, finish_reason, context), attempt, retry)
+        attempts = self._attempts(_request(text, prefix, finish_reason, context, page, given), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -175,9 +181,14 @@ class ResponseProcessor:
         )
 
 
-def _request(text: object, prefix: object, finish_reason: object, context: Any) -> Request:
+def _request(
+    text: object, prefix: object, finish_reason: object, context: Any, page: object, given: Mapping[str, Any] | None
+) -> Request:
     """The arguments of `process`. Raises TypeError for those of a wrong type."""
-    return Request(text_of(text, "text"), prefix_of(prefix), finish_reason_of(finish_reason), context)
+    page = check_optional(page, PageContext, "page")
+    check_optional(given, Mapping, "given")
+    known = None if given is None else dict(given)
+    return Request(text_of(text, "text"), prefix_of(prefix), finish_reason_of(finish_reason), context, page, known)
 
 
 def _with_retries(result: Processed, *, may_retry: bool, attempts: int, earlier: tuple[Processed, ...]) -> Processed:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from outspoken.actions.page import PageContext
 from outspoken.json.read import read_json
 from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.results.replies import JsonValue, Reply, Segment, Text
 
+from .page_actions import checked_on_page
 from .results import Strategy
 from .settings import Expect, ProcessorSettings
 
@@ -20,12 +22,17 @@ _FIELDS = Reply.model_fields
 
 
 class Request(NamedTuple):
-    """A response and what is known of it. `context` is passed to the caller's checks."""
+    """A response and what is known of it.
+
+    `context` is passed to the caller's checks. `page` and `given` are as in `parse_actions`.
+    """
 
     text: str
     prefix: str | None
     finish_reason: str | None
     context: Any
+    page: PageContext | None
+    given: dict[str, Any] | None
 
     @property
     def reason(self) -> str | None:
@@ -63,12 +70,19 @@ class Strategies:
     def read(self, request: Request) -> Attempt:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
         attempts: list[Attempt] = []
-        for strategy, reply in self._replies(request):
+        for strategy, found in self._replies(request):
+            reply = self._checked(found, request)
             usable = is_usable(reply, self.expect, text=strategy != "fallback")
             attempts.append(Attempt(reply, strategy, usable))
             if usable:
                 return attempts[-1]
         return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
+
+    def _checked(self, reply: Reply, request: Request) -> Reply:
+        """A reply whose actions are checked on the page, if there is one."""
+        if (request.page is None and request.given is None) or reply.format is None:
+            return reply
+        return checked_on_page(reply, reply.format, request.page, request.given, self.parser.settings)
 
     def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
         text, prefix, reason = request.text, request.prefix, request.finish_reason
