@@ -28,7 +28,8 @@ PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
 PUBLIC, TOOLS = TOP / "src" / "outspoken" / "README.md", TOP / "tools" / "README.md"
-WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOOLS, PAYLOADS, PUBLIC)
+PROGRAMS = TOP / "tests" / "examples" / "README.md"
+WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOOLS, PAYLOADS, PUBLIC, PROGRAMS)
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
