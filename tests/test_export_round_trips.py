@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, ToolCallStart, ToolCallUnfinished
+from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, ToolCallStart, ToolCallUnfinished, parse
 from outspoken import stream as parsed
 from outspoken.providers import (
     LLMResponseParser,
@@ -23,7 +23,7 @@ from outspoken.providers import (
 )
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
-from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai_chunks
+from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai, to_openai_chunks
 from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
 from outspoken.providers.export.sse import Protocol, sse
 from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
@@ -230,3 +230,20 @@ def test_asynchronous(plain: Any, asynchronous: Any, more: dict[str, Any], text:
     whole = list(plain(parsed([text], "hermes"), id="x", **more))
     assert whole
     assert asyncio.run(collected()) == whole
+
+
+def test_wrong_arguments_are_named() -> None:
+    odd: Any = 7
+    reply: Any = parse("Moss")
+    for call, message in (
+        (lambda: to_openai_chunks(reply), "`events` is a Reply; expected an iterable of events"),
+        (lambda: to_vercel_parts(odd), "`events` is an int; expected an iterable of events"),
+        (lambda: ato_openai_chunks(odd), "`events` is an int; expected an asynchronous iterable of events"),
+        (lambda: to_openai_chunks(odd), "`events` is an int; expected an iterable of events"),
+        (lambda: to_openai(odd), "`reply` is an int; expected Reply"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == message
+    with pytest.raises(ValueError, match="`protocol` is 'opnai'; expected one of \"openai\", "):
+        sse([], "opnai")  # pyright: ignore[reportArgumentType]

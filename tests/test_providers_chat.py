@@ -333,8 +333,8 @@ NONE: list[tuple[Any, str]] = [
     ({"choices": [], "usage": {"prompt_tokens": "many"}}, "`usage.prompt_tokens` is the text 'many'"),
     ({"answer": "Moss"}, "`choices` is missing; expected a list of choices"),
     ("Moss", "the response is the line 'Moss'; expected server-sent events or JSON"),
-    (7, "the response is the number 7; expected an object"),
-    (None, "the response is missing; expected an object"),
+    ([7], "the response is the number 7; expected an object"),
+    ([None], "the response is missing; expected an object"),
 ]
 
 

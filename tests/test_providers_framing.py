@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from struct import pack
@@ -231,9 +232,18 @@ def test_bytes_and_unreadable_objects() -> None:
         "bedrock",
     )
     assert [(s.data, s.redacted, s.segment) for s in reply.signatures] == [("bW9zcw==", True, 0)]
-    for given in (object(), Chunk, 3.5, {1, 2}):
-        with pytest.raises(ProviderFormatError, match="expected"):
-            parse_response(given, "openai")
+    odd: list[tuple[Any, str]] = [
+        (object(), "an object"), (Chunk, "the class Chunk"), (3.5, "a float"), ({1, 2}, "a set"), (None, "None"),
+    ]  # fmt: skip
+    for given, kind in odd:
+        functions: list[tuple[str, Callable[[Any], object]]] = [("response", parse_response), ("chunk", Stream().feed)]
+        for name, read in functions:
+            with pytest.raises(TypeError) as caught:
+                read(given)
+            expected = "expected a dict, an object of an SDK, str or bytes"
+            assert str(caught.value) == f"`{name}` is {kind}; {expected}"
+    with pytest.raises(ProviderFormatError, match="of type object; expected a dict"):
+        parse_response({"choices": [object()]})
 
 
 def test_chunks_are_not_modified() -> None:

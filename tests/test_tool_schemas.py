@@ -208,7 +208,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "one_tool": (SHAPES["openai"], "`tools` is a dict; expected a list of tools"),
     "no_tool": ({}, "`tools` is a dict; expected a list of tools"),
     "one_model": (Weather, "`tools` is the class `Weather`; expected a list of tools"),
-    "a_set": ({"get"}, f"`tools[0]` is a str; expected {ONE_TOOL}"),
+    "a_set": ({"get"}, "`tools` is a set; expected a list of tools"),
     "number": ([Weather, 7], f"`tools[1]` is an int; expected {ONE_TOOL}"),
     "none": ([None], f"`tools[0]` is None; expected {ONE_TOOL}"),
     "name_only": (["get"], f"`tools[0]` is a str; expected {ONE_TOOL}"),

@@ -6,7 +6,7 @@ Names are read at once, schemas on first use.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, get_type_hints
 
@@ -60,15 +60,16 @@ class Tools:
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
     @classmethod
-    def of(cls, tools: Tools | Iterable[ToolLike] | None) -> Tools | None:
+    def of(cls, tools: Tools | Sequence[ToolLike] | None) -> Tools | None:
         """Read a list of tools; None if it is empty. Of two tools with the same name, the later one counts.
 
         Raises ToolError, a TypeError, for anything but a list of tools.
         """
         if tools is None or isinstance(tools, Tools):
             return tools
-        listed = tools if is_list(tools) else _listed(tools)
-        sources = dict([_read(index, tool) for index, tool in enumerate(listed)])
+        if not is_list(tools):
+            raise ToolError(-1, _name_of(tools), "a list of tools")
+        sources = dict([_read(index, tool) for index, tool in enumerate(tools)])
         return cls(sources) if sources else None
 
     def __contains__(self, name: object) -> bool:
@@ -109,13 +110,6 @@ class Tools:
         if len(self._types) < _MAX_KEPT:
             self._types[name, key] = types
         return types
-
-
-def _listed(tools: Iterable[Any]) -> list[Any]:
-    """Tools that are not in a list. Raises ToolError for anything that does not hold several tools."""
-    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, (Collection, Iterator)):
-        raise ToolError(-1, _name_of(tools), "a list of tools")
-    return list(tools)
 
 
 def _plain_types(schema: Any, key: str) -> Types | None:

@@ -22,6 +22,7 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from .chunk_parser import LLMResponseParser as LLMResponseParser
     from .chunk_parser import ParsedDelta as ParsedDelta
+    from .decode.sdk_objects import ChunkLike as ChunkLike
     from .errors import ProviderFormatError as ProviderFormatError
     from .errors import UnknownProviderError as UnknownProviderError
     from .events import (
@@ -107,6 +108,7 @@ export_lazily(
     __name__,
     {
         "chunk_parser": "LLMResponseParser ParsedDelta",
+        "decode.sdk_objects": "ChunkLike",
         "errors": "ProviderFormatError UnknownProviderError",
         "events": "Failed Finished ProviderEvent ReasoningSigned RefusalDelta Started UsageReported",
         "export.anthropic": "ato_anthropic_events to_anthropic to_anthropic_events",

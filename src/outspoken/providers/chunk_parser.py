@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from outspoken.results import events as results
+from outspoken.results.arguments import text_of
 
-from .decode.sdk_objects import to_json_data
+from .decode.sdk_objects import ChunkLike, chunk_data
 from .events import Finished, ProviderEvent
 from .readers.chat_completions import ChatCompletionsReader
 from .registry import PROVIDERS, content_format
@@ -63,15 +64,15 @@ class LLMResponseParser:
         #: by index, which is not the place in the list: calls that break off in their name have an index only
         self._calls: dict[int, dict[str, Any]] = {}
 
-    def parse_openai(self, delta: Any) -> ParsedDelta:
+    def parse_openai(self, delta: ChunkLike) -> ParsedDelta:
         """Read a delta of Chat Completions, a choice or a chunk; a dict or an object of an SDK."""
         return self.parse_chunk(delta, "openai")
 
-    def parse_anthropic(self, chunk: Any) -> ParsedDelta:
+    def parse_anthropic(self, chunk: ChunkLike) -> ParsedDelta:
         """Read an event of Anthropic's stream; a dict or an object of its SDK."""
         return self.parse_chunk(chunk, "anthropic")
 
-    def parse_chunk(self, chunk: Any, provider: str = "openai") -> ParsedDelta:
+    def parse_chunk(self, chunk: ChunkLike, provider: str = "openai") -> ParsedDelta:
         """Read a chunk of a provider that `ProviderStream` knows; chunks of others are read as OpenAI's.
 
         Raises ProviderFormatError if the provider has no such chunk, and ValueError if chunks of another API came
@@ -84,7 +85,7 @@ class LLMResponseParser:
         elif reader is not PROVIDERS[self._provider].reader:
             other = f"a chunk of {name!r} within a message of {self._provider!r}"
             raise ValueError(f"{other}; call `reset` between messages")
-        data: Any = chunk if isinstance(chunk, (str, bytes)) else to_json_data(chunk)
+        data: Any = chunk if isinstance(chunk, (str, bytes, bytearray)) else chunk_data(chunk, "chunk")
         events = self._stream.feed(_to_chunk(data) if reader is ChatCompletionsReader else data)
         delta = self._collect(events)
         delta.is_complete = delta.is_complete or _ends_block(data)
@@ -94,9 +95,9 @@ class LLMResponseParser:
         """End the message and return what was held back."""
         return self._collect(self._stream.close()) if self._stream is not None else ParsedDelta()
 
-    def has_thinking_tags(self, content: str) -> bool:
+    def has_thinking_tags(self, content: str | bytes | None) -> bool:
         """Does a text have an opening tag of thinking?"""
-        return bool(content) and _OPENING_TAG.search(content) is not None
+        return _OPENING_TAG.search(text_of(content, "content")) is not None
 
     def _collect(self, events: list[ProviderEvent]) -> ParsedDelta:
         delta = ParsedDelta()

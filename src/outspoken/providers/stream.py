@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream
-from outspoken.parsing.options import OnError, ParserOptions, read_options
+from outspoken.parsing.options import OnError, ParserOptions, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks
 from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
@@ -15,10 +15,10 @@ from outspoken.results.geometry import Screen
 from outspoken.results.settings import Settings
 
 from .assembly.assembler import Assembler
-from .assembly.recorder import Options
+from .assembly.recorder import ContentOptions
 from .decode.framing import Framer
 from .decode.json_object import JsonObject, describe_value
-from .decode.sdk_objects import to_json_data
+from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
 from .events import ProviderEvent
 from .readers.base import Reader, find_error
@@ -67,7 +67,9 @@ class ProviderStream:
         format = content_format(provider) if format == PROVIDER_FORMAT else format
         found = read_options("text" if format is None else format, tools, repair, on_error, screen, settings)
         name, settings = format and (found.format or "auto"), found.settings
-        self._assembler = Assembler(Options(provider, name, found.tools, prefix, found.repair, settings))
+        self._assembler = Assembler(
+            ContentOptions(provider, name, found.tools, prefix_of(prefix), found.repair, settings)
+        )
         self._raise_errors = on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None
@@ -75,18 +77,22 @@ class ProviderStream:
         #: the reply, once the stream is closed
         self.reply: ProviderReply | None = None
 
-    def feed(self, chunk: Any) -> list[ProviderEvent]:
+    def feed(self, chunk: ChunkLike) -> list[ProviderEvent]:
         """Read a chunk and return the events that it completes.
 
         Raises ProviderFormatError if the provider's API has no such chunk; you may go on with the next one. Raises
-        StreamClosedError after `close`, and LimitError if the response exceeds a limit of the settings.
+        StreamClosedError after `close`, LimitError if the response exceeds a limit of the settings, and TypeError for
+        anything but a dict, an object of an SDK, str or bytes.
         """
+        return self._feed(chunk, "chunk")
+
+    def _feed(self, chunk: ChunkLike, argument: str) -> list[ProviderEvent]:
         if self.reply is not None:
             raise StreamClosedError
         if isinstance(chunk, (str, bytes, bytearray)):
             values = self._framer.feed(chunk if isinstance(chunk, str) else bytes(chunk))
         else:
-            values = [("", to_json_data(chunk))]
+            values = [("", chunk_data(chunk, argument))]
         for name, value in values:
             self._read(name, value)
         return self._assembler.take_events()
@@ -116,6 +122,11 @@ class ProviderStream:
             if error is not None:
                 raise ResponseError(error, self.reply)
         return self.reply
+
+    def read(self, response: ChunkLike) -> ProviderReply:
+        """Read a whole response at once; see `parse_response`."""
+        self._feed(response, "response")
+        return self.end(whole=True)
 
     def _read(self, name: str, value: Any) -> None:
         """Read a JSON value, with the name of its event."""
@@ -150,19 +161,22 @@ class ProviderStream:
 
 
 def parse_response(
-    response: Any, provider: str = "openai", format: str | None = PROVIDER_FORMAT, **options: Unpack[ProviderOptions]
+    response: ChunkLike,
+    provider: str = "openai",
+    format: str | None = PROVIDER_FORMAT,
+    **options: Unpack[ProviderOptions],
 ) -> ProviderReply:
     """Read a whole response: a dict, an object of an SDK, or JSON as text or bytes. See `ProviderStream` for options.
 
-    If the provider reports an error, it is in `reply.error`. Raises ProviderFormatError if this is no response.
+    If the provider reports an error, it is in `reply.error`. Raises ProviderFormatError if this is no response, and
+    TypeError for anything else.
     """
     stream = ProviderStream(provider, format, **options)
-    stream.feed(response)
-    return stream.end(whole=True)
+    return stream.read(response)
 
 
 def stream_response(
-    chunks: Iterable[Any],
+    chunks: Iterable[ChunkLike],
     provider: str = "openai",
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],
@@ -178,7 +192,7 @@ def stream_response(
 
 
 def astream_response(
-    chunks: AsyncIterable[Any],
+    chunks: AsyncIterable[ChunkLike],
     provider: str = "openai",
     format: str | None = PROVIDER_FORMAT,
     **options: Unpack[ProviderOptions],

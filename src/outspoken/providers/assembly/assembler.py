@@ -14,7 +14,7 @@ from outspoken.results.replies import Segment, Status
 
 from .block_sequence import BlockSequence, Key
 from .blocks import Block, ParsedTextBlock, PayloadBlock, ReasoningBlock, SurrogateJoiner, TextBlock
-from .recorder import Options, Recorder
+from .recorder import ContentOptions, Recorder
 from .tool_calls import ToolCallBlock
 
 
@@ -25,7 +25,7 @@ class Assembler:
     without a key, a piece continues the part that came before it. See `BlockSequence` for when parts begin and end.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ContentOptions) -> None:
         self._options = options
         self._recorder = Recorder(options)
         self._sequence = BlockSequence(self._recorder)

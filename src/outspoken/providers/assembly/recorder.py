@@ -71,7 +71,7 @@ class Content:
         return OffsetMap(self.length, self._lines, self.length - self._line_start)
 
 
-class Options(NamedTuple):
+class ContentOptions(NamedTuple):
     """How the content is read; see `outspoken.parse`. With the format None, all content is text."""
 
     provider: str
@@ -85,7 +85,7 @@ class Options(NamedTuple):
 class Recorder:
     """Collects what the blocks send and report. Each response has one."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ContentOptions) -> None:
         self.options = options
         self.events: list[ProviderEvent] = []
         self.content = Content()

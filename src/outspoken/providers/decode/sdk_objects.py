@@ -3,17 +3,56 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from enum import Enum
-from typing import Any, cast
+from typing import Any, ClassVar, Protocol, TypeAlias, cast
 
 from outspoken.providers.errors import ProviderFormatError
+from outspoken.results.arguments import kind_of
+
+
+class SdkModel(Protocol):
+    """An object of an SDK that is built on pydantic."""
+
+    def model_dump(self, *, mode: str, by_alias: bool, warnings: bool) -> dict[str, Any]:
+        """Its fields as JSON data."""
+        ...
+
+
+class SdkMessage(Protocol):
+    """An object of an SDK that converts itself."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields."""
+        ...
+
+
+class SdkDataclass(Protocol):
+    """An object of an SDK that is a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+#: A chunk or a whole response of a provider: a dict, an object of an SDK, or a piece of the body as bytes or text.
+#: Other objects with attributes are read, too.
+ChunkLike: TypeAlias = (
+    Mapping[str, Any] | Sequence[Mapping[str, Any]] | SdkModel | SdkMessage | SdkDataclass | str | bytes | bytearray
+)
 
 _MAX_DEPTH = 200
+#: the methods that give the fields of an object, in the order in which they are tried
+_DUMPS = ("model_dump", "to_dict", "dict")
 _SCALARS = frozenset([str, int, float, bool, type(None)])
+
+
+def chunk_data(chunk: object, name: str) -> Any:
+    """Convert a chunk that is neither text nor bytes. Raises TypeError, with the name of the argument, for no chunk."""
+    if not isinstance(chunk, (Mapping, list, tuple)) and not _has_fields(chunk):
+        raise TypeError(f"`{name}` is {kind_of(chunk)}; expected a dict, an object of an SDK, str or bytes")
+    return to_json_data(chunk)
 
 
 def to_json_data(value: Any, depth: int = 0) -> Any:
@@ -52,10 +91,17 @@ def _convert(value: Any, depth: int) -> Any:
     return to_json_data(_fields(value), depth + 1)
 
 
+def _has_fields(value: object) -> bool:
+    """Is this an object of an SDK?"""
+    if isinstance(value, type):
+        return False
+    return any(callable(getattr(value, name, None)) for name in _DUMPS) or hasattr(value, "__dict__")
+
+
 def _fields(value: Any) -> Any:
     """Return the fields of an object of an SDK: of a pydantic model, a dataclass, or anything with attributes."""
     if not isinstance(value, type):
-        for name in ("model_dump", "to_dict", "dict"):
+        for name in _DUMPS:
             method = getattr(value, name, None)
             found = _call(name, method) if callable(method) else None
             if found is not None:

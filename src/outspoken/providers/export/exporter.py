@@ -27,9 +27,10 @@ from outspoken.providers.events import (
 from outspoken.providers.replies import FinishReason, ProviderError, Usage
 from outspoken.results import events as results
 from outspoken.results.actions.base import PROVENANCE
+from outspoken.results.arguments import check_type
 from outspoken.results.replies import Reply, ToolCall
 
-from .replay import replay, without
+from .replay import check_async_events, check_events, replay, without
 
 if TYPE_CHECKING:  # the import takes long
     from outspoken.results.actions.union import Action
@@ -152,13 +153,21 @@ class Exporter:
     # events in, parts out
 
     def export(self, events: Iterable[ProviderEvent]) -> Iterator[Part]:
-        """Export a whole stream, each part as early as possible."""
+        """Export a whole stream, each part as early as possible. Raises TypeError if there are no events."""
+        check_events(events)
+        return self._export(events)
+
+    def _export(self, events: Iterable[ProviderEvent]) -> Iterator[Part]:
         for event in events:
             yield from self.feed(event)
         yield from self.close()
 
-    async def aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
-        """Export a whole stream of asynchronous events."""
+    def aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
+        """Export a whole stream of asynchronous events. Raises TypeError if there are none."""
+        check_async_events(events)
+        return self._aexport(events)
+
+    async def _aexport(self, events: AsyncIterable[ProviderEvent]) -> AsyncIterator[Part]:
         async for event in events:
             for part in self.feed(event):
                 yield part
@@ -167,7 +176,7 @@ class Exporter:
 
     def export_reply(self, reply: Reply) -> list[Part]:
         """Export a whole reply. Incomplete calls and actions are in the extension only."""
-        return [part for event in replay(reply) for part in self.feed(event)]
+        return [part for event in replay(check_type(reply, Reply, "reply")) for part in self.feed(event)]
 
     def feed(self, event: ProviderEvent) -> list[Part]:
         """Return the parts for an event; none after `Done`."""

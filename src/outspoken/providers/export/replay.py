@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar, cast
+from collections.abc import AsyncIterable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
 
 from outspoken.providers.events import (
     Failed,
@@ -16,6 +18,7 @@ from outspoken.providers.events import (
 )
 from outspoken.providers.replies import ProviderReply
 from outspoken.results import events as results
+from outspoken.results.arguments import kind_of
 from outspoken.results.replies import Reply, Segment
 
 _T = TypeVar("_T")
@@ -73,6 +76,20 @@ def _replay_segment(segment: Segment, index: int) -> Iterator[ProviderEvent]:
             yield results.ToolCallEnd(index, segment)
         case _:
             pass
+
+
+def check_events(events: Any) -> None:
+    """Raise TypeError for an argument that is not an iterable of events."""
+    if isinstance(events, AsyncIterable):
+        raise TypeError("`events` is asynchronous; call the function of the same name with a leading `a`")
+    if isinstance(events, (str, bytes, BaseModel)) or not isinstance(events, Iterable):
+        raise TypeError(f"`events` is {kind_of(cast('object', events))}; expected an iterable of events")
+
+
+def check_async_events(events: Any) -> None:
+    """Raise TypeError for an argument that is not an asynchronous iterable of events."""
+    if not isinstance(events, AsyncIterable):
+        raise TypeError(f"`events` is {kind_of(events)}; expected an asynchronous iterable of events")
 
 
 def without(found: Sequence[_T], exported: Sequence[object]) -> list[_T]:

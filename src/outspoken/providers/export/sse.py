@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic_core import to_json
+
+from outspoken.results.arguments import check_choice
 
 from .exporter import Part
 
@@ -32,15 +34,25 @@ def sse_end(protocol: Protocol) -> bytes:
 
 
 def sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
-    """Write parts as a stream of server-sent events, with its end."""
+    """Write parts as a stream of server-sent events, with its end. Raises ValueError for an unknown protocol."""
+    check_choice(protocol, get_args(Protocol), "protocol")
+    return _sse(parts, protocol)
+
+
+def _sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
     for part in parts:
         yield sse_event(part, protocol)
     if end := sse_end(protocol):
         yield end
 
 
-async def asse(parts: AsyncIterable[Part], protocol: Protocol) -> AsyncIterator[bytes]:
+def asse(parts: AsyncIterable[Part], protocol: Protocol) -> AsyncIterator[bytes]:
     """Write asynchronous parts; see `sse`."""
+    check_choice(protocol, get_args(Protocol), "protocol")
+    return _asse(parts, protocol)
+
+
+async def _asse(parts: AsyncIterable[Part], protocol: Protocol) -> AsyncIterator[bytes]:
     async for part in parts:
         yield sse_event(part, protocol)
     if end := sse_end(protocol):
