@@ -147,23 +147,30 @@ def test_error_of_the_api() -> None:
 @pytest.mark.parametrize(
     ("response", "kind"),
     [
-        (7, "int"),
-        ({"actions": []}, "dict"),
-        (SimpleNamespace(choices=None), "SimpleNamespace"),
-        ({"choices": {}}, "dict"),
+        (7, "an int"),
+        ({"actions": []}, "a dict"),
+        (SimpleNamespace(choices=None), "a SimpleNamespace"),
+        ({"choices": {}}, "a dict"),
     ],
 )
 def test_no_response(response: Any, kind: str) -> None:
     with pytest.raises(TypeError) as caught:
         parse_api_response(response)
-    expected = "a string, or an object or dict with `choices[0].message.content`"
-    assert str(caught.value) == f"`response` is of type {kind}; expected {expected}"
+    expected = "text, or an object or dict with `choices[0].message.content`"
+    assert str(caught.value) == f"`response` is {kind}; expected {expected}"
 
 
 def test_no_content_that_is_known() -> None:
     with pytest.raises(TypeError) as caught:
-        parse_api_response(answer(b"{}"))
-    assert str(caught.value) == "the content of the response is of type bytes; expected a string or a list of parts"
+        parse_api_response(answer(7))
+    assert str(caught.value) == "`response.choices[0].message.content` is an int; expected str, bytes or None"
+    with pytest.raises(TypeError, match="`finish_reason` is an int; expected str or None"):
+        parse_api_response("{}", finish_reason=7)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def test_text_alone_and_its_finish_reason() -> None:
+    assert read_api_response(b'{"a": 1}') == read_api_response('{"a": 1}')
+    assert read_api_response("Let me", finish_reason="LENGTH") == read_api_response(answer("Let me", "length"))
 
 
 # -- S0-11, S0-12, S0-26: nothing to read
@@ -220,7 +227,7 @@ def test_tolerated_texts(text: str, value: Any) -> None:
 
 def test_repair_limit() -> None:
     assert raised(InvalidLLMResponseFormatError, '{"a": 1,}', repair="none")[0] == 'Unable to parse: {"a": 1,}...'
-    with pytest.raises(ValueError, match="`repair` is 'all'; expected one of 'none', 'notation'"):
+    with pytest.raises(ValueError, match='`repair` is \'all\'; expected one of "none", "notation"'):
         parse_api_response("{}", repair="all")  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(JsonLimitError, match="the text has 4 characters"):
         parse_api_response("{ } ", settings=Settings(max_chars=3))

@@ -124,10 +124,15 @@ def test_a_model_as_schema() -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(ValueError, match="`repair` is 'all'; expected one of 'none', 'notation', 'structure'"):
+    with pytest.raises(ValueError, match='`repair` is \'all\'; expected one of "none", "notation", "structure"'):
         read_json("{}", repair="all")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="`schema` is of type str; expected a JSON schema as a dict"):
-        read_json("{}", "x")
+    odd: Any = "x"
+    with pytest.raises(TypeError, match="`schema` is a str; expected a JSON schema as a dict, a pydantic model class"):
+        read_json("{}", odd)
+    with pytest.raises(TypeError, match="`settings` is a str; expected Settings or None"):
+        read_json("{}", settings=odd)
+    with pytest.raises(TypeError, match="`text` is a list; expected str, bytes or None"):
+        read_json([])  # pyright: ignore[reportArgumentType]
     with pytest.raises(JsonLimitError, match=r"the text has 3 characters; `Settings\.max_chars` allows 2"):
         read_json("[1]", settings=Settings(max_chars=2))
 
@@ -169,3 +174,8 @@ def test_pydantic_reports_truncation() -> None:
             from_json(text)
     with pytest.raises(ValueError, match=r"^(?!EOF)"):
         from_json('{"a": "b" c')
+
+
+def test_bytes_are_text_and_none_is_empty() -> None:
+    assert read_json(b'{"a": 1}') == read_json('{"a": 1}')
+    assert read_json(None) == read_json("")

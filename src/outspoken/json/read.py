@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import islice
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
 
+from outspoken.results.arguments import check_optional, check_repair_limit, kind_of, text_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, Repair, Severity
 from outspoken.results.edits import (
     LEVELS,
     NOTES,
-    REPAIR_LIMITS,
     Edit,
     RepairBudget,
     RepairedValue,
@@ -34,6 +35,9 @@ from .scanner import first_bracket, read_at, repeated_keys, too_deep
 from .tokens import ODD_SPACE, TORN
 
 Span = tuple[int, int]
+
+#: A JSON schema, or a pydantic model class, which has one.
+SchemaLike: TypeAlias = Mapping[str, Any] | type[BaseModel]
 
 #: a number or a `\u` escape that the text ends in
 _OPEN_END = re.compile(r"(?:[\[,:]\s*-?[0-9][0-9.eE+\-]*|\\u.{0,3})\Z", re.DOTALL)
@@ -85,17 +89,24 @@ class JsonReading(BaseModel):
 
 
 def read_json(
-    text: str, schema: Any = None, repair: RepairLimit = "heuristic", *, settings: Settings | None = None
+    text: str | bytes | None,
+    schema: SchemaLike | None = None,
+    *,
+    repair: RepairLimit = "heuristic",
+    settings: Settings | None = None,
 ) -> JsonReading:
     """Read the JSON values of a text, also in fences and prose, with the lowest level of repair that reads them.
 
-    `schema` is a JSON schema or a pydantic model class; its names and types help to find where strings end. It neither
-    converts values nor adds any. `repair` is the highest level of repair allowed; "none" allows no repairs. Raises
-    `JsonLimitError` if the text is longer than `settings.max_chars`, and never because of what the text says.
+    Bytes are read as UTF-8, and None as an empty text. `schema` is a JSON schema or a pydantic model class; its names
+    and types help to find where strings end. It neither converts values nor adds any. `repair` is the highest level of
+    repair allowed; "none" allows no repairs.
+
+    Raises `JsonLimitError` if the text is longer than `settings.max_chars`, ValueError for an unknown `repair`, and
+    TypeError for an argument of a wrong type; never because of what the text says.
     """
-    settings = settings or DEFAULT
-    if repair not in REPAIR_LIMITS:
-        raise ValueError(f"`repair` is {repair!r}; expected one of {', '.join(map(repr, REPAIR_LIMITS))}")
+    text = text_of(text, "text")
+    settings = check_optional(settings, Settings, "settings") or DEFAULT
+    check_repair_limit(repair)
     if len(text) > settings.max_chars:
         raise JsonLimitError(settings.max_chars, len(text))
     document = Document(text, repair, _schema(schema), settings)
@@ -154,14 +165,16 @@ def _read_sound_prefix(text: str, max_depth: int) -> Any:
     return None
 
 
-def _schema(schema: Any) -> dict[str, Any] | None:
+def _schema(schema: object) -> dict[str, Any] | None:
     """The schema as a dict. Raises TypeError."""
     if schema is None or isinstance(schema, dict):
         return cast("dict[str, Any] | None", schema)
+    if isinstance(schema, Mapping):
+        return dict(cast("Mapping[str, Any]", schema))
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return schema.model_json_schema()
-    kind = cast("object", schema).__class__.__name__
-    raise TypeError(f"`schema` is of type {kind}; expected a JSON schema as a dict or a pydantic model class")
+    kind = kind_of(cast("object", schema))
+    raise TypeError(f"`schema` is {kind}; expected a JSON schema as a dict, a pydantic model class or None")
 
 
 def _status(found: list[RepairedValue]) -> Status:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, overload
 
 from outspoken.json.read import read_json
+from outspoken.parsing.options import finish_reason_of
+from outspoken.results.arguments import kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import RepairLimit, shown
@@ -160,27 +162,46 @@ class ApiResponse(FrozenModel):
         return InvalidLLMResponseTypeError(type_name(self.found), self)
 
 
-class ReadOptions(TypedDict, total=False):
+class ChatCompletionLike(Protocol):
+    """The response of a chat API as an object of an SDK."""
+
+    @property
+    def choices(self) -> Sequence[Any]:
+        """The choices; the first one counts."""
+        ...
+
+
+#: The content of a response as text, or the response of a chat API.
+ApiResponseLike: TypeAlias = "str | bytes | Mapping[str, Any] | ChatCompletionLike | None"
+
+
+class ApiResponseOptions(TypedDict, total=False):
     """The options of `parse_api_response` and `read_api_response`."""
 
     add_assistant_prefix: bool
     prompt_name: str | None
+    finish_reason: str | None
     repair: RepairLimit
     settings: Settings | None
 
 
 @overload
 def parse_api_response(
-    response: Any, *, force_dict: Literal[True] = ..., **options: Unpack[ReadOptions]
+    response: ApiResponseLike, *, force_dict: Literal[True] = ..., **options: Unpack[ApiResponseOptions]
 ) -> dict[str, Any]: ...
 @overload
-def parse_api_response(response: Any, *, force_dict: bool, **options: Unpack[ReadOptions]) -> Any: ...
-def parse_api_response(response: Any, *, force_dict: bool = True, **options: Unpack[ReadOptions]) -> Any:
+def parse_api_response(
+    response: ApiResponseLike, *, force_dict: bool, **options: Unpack[ApiResponseOptions]
+) -> Any: ...
+def parse_api_response(
+    response: ApiResponseLike, *, force_dict: bool = True, **options: Unpack[ApiResponseOptions]
+) -> Any:
     """Return the JSON object of a response, repaired if it is damaged, also from code fences and prose.
 
-    `response` is the content as a string, or the response of a chat API, as objects or dicts:
-    `.choices[0].message.content` (a string or a list of parts with text), and optionally `.finish_reason` of the
-    choice, `.model` and `.usage`. Pass `add_assistant_prefix` if the prompt ends with the opening `{`.
+    `response` is the content as text, or the response of a chat API, as objects or dicts:
+    `.choices[0].message.content` (text or a list of parts with text), and optionally `.finish_reason` of the choice,
+    `.model` and `.usage`. For text alone, pass the `finish_reason`. Pass `add_assistant_prefix` if the prompt ends with
+    the opening `{`.
 
     Returns a dict, or any JSON with `force_dict=False` (several values as a list). A list becomes an object: an object
     and one list of actions are joined, with the list as `actions`; for the prompts `extract-actions` and
@@ -217,11 +238,12 @@ def require_actions(payload: Mapping[str, Any]) -> list[Any]:
 
 
 def read_api_response(
-    response: Any,
+    response: ApiResponseLike,
     *,
     add_assistant_prefix: bool = False,
     prompt_name: str | None = None,
     force_dict: bool = True,
+    finish_reason: str | None = None,
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
 ) -> ApiResponse:
@@ -231,6 +253,8 @@ def read_api_response(
     a `response` of an unknown shape and `ValueError` for an unknown `repair`.
     """
     answer = _answer(response)
+    if finish_reason is not None:
+        answer = answer._replace(finish_reason=_reason(finish_reason_of(finish_reason)))
     text = answer.content or ""
     if add_assistant_prefix and text.strip() and not text.lstrip().startswith("{"):
         text = "{" + text
@@ -285,27 +309,31 @@ class _Answer(NamedTuple):
 
 def _answer(response: Any) -> _Answer:
     """The parts of a response. Raises TypeError for an unknown shape."""
-    if response is None or isinstance(response, str):
-        return _Answer(response)
+    if response is None or isinstance(response, (str, bytes, bytearray)):
+        return _Answer(text_of(response, "response"))
     try:
         choice = _get(response, "choices")[0]
     except IndexError:
         choice = None
     except (TypeError, KeyError):
-        expected = "a string, or an object or dict with `choices[0].message.content`"
-        raise TypeError(f"`response` is of type {type(response).__name__}; expected {expected}") from None
+        expected = "text, or an object or dict with `choices[0].message.content`"
+        raise TypeError(f"`response` is {kind_of(response)}; expected {expected}") from None
     usage = _get(response, "usage")
     details = _get(usage, "completion_tokens_details")
-    reason = _get(choice, "finish_reason")
-    reason = getattr(reason, "value", reason)
     model = _get(response, "model")
     counts = _get(usage, "prompt_tokens"), _get(usage, "completion_tokens"), _get(details, "reasoning_tokens")
     return _Answer(
-        _text_of(_get(_get(choice, "message"), "content")),
-        reason.lower() if isinstance(reason, str) else None,
+        _content_text(_get(_get(choice, "message"), "content")),
+        _reason(_get(choice, "finish_reason")),
         model if isinstance(model, str) else None,
         *[count if type(count) is int else None for count in counts],
     )
+
+
+def _reason(reason: Any) -> str | None:
+    """A finish reason in lower case; it may be an enumeration's member."""
+    reason = getattr(reason, "value", reason)
+    return reason.lower() if isinstance(reason, str) else None
 
 
 def _get(source: Any, name: str) -> Any:
@@ -315,13 +343,10 @@ def _get(source: Any, name: str) -> Any:
     return getattr(source, name, None)
 
 
-def _text_of(content: Any) -> str | None:
+def _content_text(content: Any) -> str:
     """The text of a message's content, without parts of other types (images, reasoning)."""
-    if content is None or isinstance(content, str):
-        return content
     if not isinstance(content, (list, tuple)):
-        kind = type(content).__name__
-        raise TypeError(f"the content of the response is of type {kind}; expected a string or a list of parts")
+        return text_of(content, "response.choices[0].message.content")
     pieces: list[Any] = []
     for part in cast("list[Any]", content):
         textual = _get(part, "type") in (None, "text", "output_text")
