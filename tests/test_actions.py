@@ -88,7 +88,7 @@ def test_a_reply_with_actions_is_data() -> None:
 
 
 def test_repr_omits_defaults() -> None:
-    assert repr(Click(name="tap", clicks=2)) == "Click(name='tap', clicks=2)"
+    assert repr(Click(name="tap", clicks=2)) == "Click(clicks=2)"
 
 
 # -- mappings

@@ -69,9 +69,7 @@ text 0-12
   Let me look.
 
 tool call 13-93: get_weather
-  {
-    "city": "Paris"
-  }
+  ToolCall(get_weather, city='Paris')
 """,
         "",
     )
@@ -89,7 +87,7 @@ text 0-3
   Hi.
 
 tool call 4-70: get_weather, invalid
-  {}
+  ToolCall(get_weather, status='invalid')
 
 error[invalid-call]: the arguments of `get_weather` are not a JSON object
   --> hermes:2:1 (offset 4)
@@ -116,9 +114,7 @@ def test_parse_shows_every_kind_of_segment(cli: Cli) -> None:
 status: ok
 
 payload 0-21: suggested_values
-  [
-    1
-  ]
+  Payload(suggested_values, [1])
 
 reasoning 30-33
   Hm.
@@ -127,21 +123,10 @@ text 43-53
   \x1b[31m Red.
 
 action 62-68: wait
-  {
-    "type": "wait"
-  }
+  Wait()
 
 action 77-101: click
-  {
-    "type": "click",
-    "point": {
-      "x": 1.0,
-      "y": 2.0,
-      "space": "px_smart28"
-    },
-    "button": "left",
-    "clicks": 1
-  }
+  Click(point=Point(1, 2, space='px_smart28'))
 
 json 102-110
   {"a": 1}
@@ -153,7 +138,7 @@ json 102-110
 def test_parse_shows_the_parts_of_an_envelope(cli: Cli) -> None:
     text = '{"toolCalls": [{"id": "c1", "name": "a", "arguments": {}}], "needsMoreWork": false}'
     assert cli("parse", stdin=text).out == (
-        "format: json\nstatus: ok\nneeds more work: no\n\ntool call 15-57: a (id c1)\n  {}\n"
+        "format: json\nstatus: ok\nneeds more work: no\n\ntool call 15-57: a (id c1)\n  ToolCall(a, id='c1')\n"
     )
 
 
@@ -183,9 +168,7 @@ reasoning 0-3
   Hm.
 
 tool call 13-85: get_weather
-  {
-    "days": "3"
-  }
+  ToolCall(get_weather, days='3')
 """,
         "",
     )
@@ -199,13 +182,13 @@ def test_stream_shows_events_one_a_line(cli: Cli) -> None:
     assert cli("parse", "--stream=40", stdin=text) == Ran(
         0,
         """\
-TextDelta          "Let me look."
-ToolCallStart      0 get_weather
-ToolCallDelta      0 "{\\"city\\": \\"Paris\\"}"
-ToolCallEnd        0 get_weather({"city": "Paris"}), ok
-PayloadParsed      suggested_values [1]
-ActionParsed       wait {"type": "wait"}
-Done               hermes, ok
+TextDelta('Let me look.')
+ToolCallStart(0, None, 'get_weather')
+ToolCallDelta(0, '{"city": "Paris"}')
+ToolCallEnd(0, ToolCall(get_weather, city='Paris'))
+PayloadParsed(Payload(suggested_values, [1]))
+ActionParsed(Wait())
+Done(Reply(format='hermes'))
 """,
         "",
     )
@@ -215,11 +198,11 @@ def test_stream_shows_how_a_cut_response_ends(cli: Cli) -> None:
     assert cli("parse", "--stream", stdin=CUT) == Ran(
         1,
         """\
-TextDelta          "Hi."
-ToolCallStart      0 get_weather
-ToolCallDelta      0 "{\\"city\\": \\"Pa"
-ToolCallUnfinished 0 get_weather({"city": "Pa"}), truncated
-Done               hermes, truncated
+TextDelta('Hi.')
+ToolCallStart(0, None, 'get_weather')
+ToolCallDelta(0, '{"city": "Pa')
+ToolCallUnfinished(0, ToolCall(get_weather, city='Pa', status='truncated'))
+Done(Reply(format='hermes', status='truncated'))
 """,
         "",
     )
@@ -238,7 +221,7 @@ def test_stream_writes_json_lines(cli: Cli) -> None:
 
 def test_stream_accepts_bytes_that_split_characters(cli: Cli) -> None:
     assert cli("parse", "--stream=1", stdin="é".encode() + b"\xff").out == (
-        'TextDelta          "é"\nTextDelta          "\ufffd"\nDone               plain text, ok\n'
+        "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n"
     )
 
 
@@ -248,10 +231,10 @@ def test_stream_shows_events_as_they_come() -> None:
         assert process.stdout
         process.stdin.write(b"Hello")
         process.stdin.flush()
-        assert process.stdout.readline() == b'TextDelta          "Hello"\n'
+        assert process.stdout.readline() == b"TextDelta('Hello')\n"
         process.stdin.write(b" you")
         process.stdin.close()
-        assert process.stdout.read() == b'TextDelta          " you"\nDone               plain text, ok\n'
+        assert process.stdout.read() == b"TextDelta(' you')\nDone(Reply(format=None))\n"
     assert process.returncode == 0
 
 

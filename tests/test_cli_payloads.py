@@ -44,7 +44,7 @@ def test_all_payloads_apply_without_a_page(response: str, capsys: pytest.Capture
 def test_a_stream_shows_no_marker(response: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["parse", response, "--payloads", TABLES, "--page", "table_view", "--stream", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["TextDelta", "PayloadParsed", "PayloadParsed", "Done"]
+    assert [line.partition("(")[0] for line in lines] == ["TextDelta", "PayloadParsed", "PayloadParsed", "Done"]
 
 
 def test_a_registry_of_the_working_directory(

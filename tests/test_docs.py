@@ -73,7 +73,7 @@ text 0-3
   Hi.
 
 tool call 3-25: f
-  {}
+  ToolCall(f)
 ```
 
 ## Syntax

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, TextDelta
-from outspoken.cli.explain import event_line
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.results.message_text import MessageBuilder
+from outspoken.results.printing import one_line
 from tests.payload_streams import check_chunks, events_of
 
 REGISTRY = PayloadRegistry(
@@ -186,11 +186,11 @@ def test_previews_show_only_valid_values() -> None:
 
 def test_events_of_payloads_as_lines() -> None:
     text = 'CARD: {"title": "a long title of moss"}\nTIPS: {bad} ["a'
-    lines = [event_line(event) for event in events_of(REGISTRY, [*text], None, previews=True)]
-    assert lines[0].startswith("PayloadPreview     card {")
-    assert 'PayloadParsed      card {"title": "a long title of moss"}' in lines
-    assert "PayloadUnfinished  tips null" in lines
-    assert lines[-1] == "Done               payloads, invalid"
+    lines = [one_line(event) for event in events_of(REGISTRY, [*text], None, previews=True)]
+    assert lines[0] == "PayloadPreview('card', {})"
+    assert "PayloadParsed(TypedPayload(card, {'title': 'a long title of moss'}))" in lines
+    assert "PayloadUnfinished(TypedPayload(tips, None, status='invalid'))" in lines
+    assert lines[-1].startswith("Done(PayloadReply(format='payloads', status='invalid', ")
 
 
 # what it costs

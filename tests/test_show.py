@@ -97,11 +97,11 @@ tokens                                      tree                             seg
   0-4  TEXT         Hi.\n                   TEXT                             text 0-3
  4-11  _CALL_OPEN   [[call                  tool_call                          Hi.
 11-12  TOOL_NAME    f                         _CALL_OPEN                     tool call 4-25: f
-13-23  JSON_OBJECT  {"a": "x"}                TOOL_NAME                        {
-23-25  _CALL_CLOSE  ]]                        arguments                          "a": "x"
-25-31  TEXT         \nDone.                     JSON_OBJECT                    }
-                                              _CALL_CLOSE                    text 26-31
-                                            TEXT                               Done.
+13-23  JSON_OBJECT  {"a": "x"}                TOOL_NAME                        ToolCall(f, a='x')
+23-25  _CALL_CLOSE  ]]                        arguments                      text 26-31
+25-31  TEXT         \nDone.                     JSON_OBJECT                    Done.
+                                              _CALL_CLOSE
+                                            TEXT
 """,
     )
 
@@ -140,10 +140,7 @@ segments
 text 0-3
   Hi.
 tool call 4-32: f, repaired
-  {
-    "a": "x",
-    "b": 2
-  }
+  ToolCall(f, a='x', b=2, status='repaired')
 
 repairs
   2:19 missing-comma (structure): '' read as ','
@@ -168,15 +165,15 @@ def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
     assert (
         after("stream, ", ran.out)
         == r"""7 at a time
-    piece      events                                  held back
- 7  Hi.\n[[c   TextDelta          "Hi."                \n[[c
-14  all f {    ToolCallStart      0 f
-               ToolCallDelta      0 "{"
-21  "a": "x    ToolCallDelta      0 "\"a\": \"x"
-28  "}]]\nDo   ToolCallDelta      0 "\"}"
-               ToolCallEnd        0 f({"a": "x"}), ok
-               TextDelta          "Do"
-31  ne.        TextDelta          "ne."
+    piece      events                              held back
+ 7  Hi.\n[[c   TextDelta('Hi.')                    \n[[c
+14  all f {    ToolCallStart(0, None, 'f')
+               ToolCallDelta(0, '{')
+21  "a": "x    ToolCallDelta(0, '"a": "x')
+28  "}]]\nDo   ToolCallDelta(0, '"}')
+               ToolCallEnd(0, ToolCall(f, a='x'))
+               TextDelta('Do')
+31  ne.        TextDelta('ne.')
 31  (the end)
 
 the reply is the one of the whole text

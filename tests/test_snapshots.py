@@ -18,7 +18,7 @@ import pytest
 from outspoken import parse
 from tools.shared.checkout import TOP, Checkout
 from tools.shared.corpus import Case, load
-from tools.shared.snapshots import markup, readable, refusal
+from tools.shared.snapshots import Complete, markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 OTHER = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
@@ -251,7 +251,7 @@ def test_readable_reply() -> None:
         "input": case.text,
         "text": "",
         "reasoning": None,
-        "segments": reply.segments,
+        "segments": [Complete(segment) for segment in reply.segments],
         "markup": [],
         "status": "ok",
         "diagnostics": [],

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from outspoken import parse, stream
-from outspoken.cli.explain import event_line, summary
+from outspoken.cli.explain import summary
+from outspoken.results.printing import one_line
 
 TOOLS = [
     {
@@ -101,7 +102,7 @@ def show_stream(text: str, size: int) -> None:
             yield text[start:arrived]
 
     for event in stream(chunks()):
-        print(f"   {arrived:>4}  {event_line(event)}")
+        print(f"   {arrived:>4}  {one_line(event)}")
 
 
 def main() -> None:

@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from outspoken import Reply
+from outspoken.results.actions.base import BaseAction
+from outspoken.results.geometry import Box
 
 from .corpus import Case
+
+
+class Complete:
+    """Shows a model with all of its fields, also those that its `repr` leaves out; of an action, those that are set."""
+
+    def __init__(self, model: BaseModel) -> None:
+        self._model = model
+
+    def __repr__(self) -> str:
+        return _complete(self._model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Complete) and self._model == other._model
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def _complete(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        fields = type(value).model_fields
+        found = {
+            name: item for name, item in value if not isinstance(value, BaseAction) or item != _default(fields[name])
+        }
+        return f"{type(value).__name__}({', '.join([f'{name}={_complete(item)}' for name, item in found.items()])})"
+    if isinstance(value, Box):
+        return f"Box({', '.join([f'{name}={item!r}' for name, item in value._asdict().items()])})"
+    if type(value) is tuple:
+        items = [_complete(item) for item in cast("tuple[Any, ...]", value)]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    if type(value) is list:
+        return f"[{', '.join([_complete(item) for item in cast('list[Any]', value)])}]"
+    return repr(value)
+
+
+def _default(field: FieldInfo) -> Any:
+    return field.get_default(call_default_factory=True)
 
 
 def markup(reply: Reply) -> list[str]:
@@ -21,7 +63,7 @@ def readable(case: Case, reply: Reply) -> dict[str, Any]:
         "input": case.text,
         "text": reply.text,
         "reasoning": reply.reasoning,
-        "segments": reply.segments,
+        "segments": [Complete(segment) for segment in reply.segments],
         "markup": markup(reply),
         "status": reply.status,
         "diagnostics": [diagnostic.frame() for diagnostic in reply.diagnostics],

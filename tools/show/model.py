@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.cli.explain import event_line, segment_title, segment_value
+from outspoken.cli.explain import segment_title, segment_value
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.options import read_options
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
+from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 
 from .configurations import Configs, ConfigView, Expected
@@ -164,7 +165,7 @@ def show(text: str, source: str, requested: str, *, tools: Any = None, prefix: s
     view.moments = [snapshot.numbered(configs) for snapshot in recorder.snapshots]
     view.configs = configs.views
     view.openers = [e for e in configs.views[0].expected if view.reply.format or requested != "auto"]
-    view.events = [event_line(event) for event in recorder.events]
+    view.events = [one_line(event) for event in recorder.events]
     view.difference = [] if reply == whole else list(_difference(whole, reply))
     return view
 

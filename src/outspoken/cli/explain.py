@@ -1,4 +1,4 @@
-"""Replies, candidates and events as lines for people.
+"""Replies and candidates as lines for people.
 
 A line is a style and a text. The style is the kind of what the line shows (`text`, `tool_call`, `markup`) or empty.
 Control characters are shown as escapes.
@@ -6,17 +6,12 @@ Control characters are shown as escapes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from outspoken.parsing.inspection import Candidate
-from outspoken.results import events as results
+from outspoken.results.printing import several_lines
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
-
-if TYPE_CHECKING:
-    from outspoken.results.actions.union import Action
 
 Line = tuple[str, str]
 
@@ -58,30 +53,6 @@ def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> It
     yield from _frames(reply)
 
 
-def event_line(event: results.Event) -> str:
-    """Show an event on one line: its name and its values."""
-    match event:
-        case results.TextDelta(text) | results.ReasoningDelta(text):
-            shown = _json(text)
-        case results.ReasoningEnd():
-            shown = ""
-        case results.ToolCallStart(index, id, name):
-            shown = f"{index} {name}" + (f" (id {id})" if id is not None else "")
-        case results.ToolCallDelta(index, text) | results.ActionText(index, text):
-            shown = f"{index} {_json(text)}"
-        case results.ActionParsed(action) | results.ActionUnfinished(action):
-            shown = f"{action.name} {_json(_fields(action))}"
-        case results.PayloadPreview():
-            shown = f"{event.payload_type} {_json(event.data)}"
-        case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
-            shown = f"{payload.type} {_json(payload.data)}"
-        case results.Done(reply):
-            shown = f"{reply.format or 'plain text'}, {reply.status}"
-        case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call):
-            shown = f"{index} {call.name}({_json(call.arguments)}), {call.status}"
-    return f"{type(event).__name__:<18} {visible(shown)}".rstrip()
-
-
 def _head(reply: Reply, why: str) -> Iterator[Line]:
     yield "head", f"format: {reply.format or 'none, all of it is plain text'}" + (f" ({why})" if why else "")
     yield "head", f"status: {reply.status}"
@@ -118,23 +89,10 @@ def segment_title(segment: Segment) -> str:
 
 
 def segment_value(segment: Segment) -> str:
-    """Return the text or the value of a segment."""
+    """Return the text of a segment, or its `repr`."""
     if isinstance(segment, (Text, Reasoning)):
         return segment.text
-    if isinstance(segment, JsonValue):
-        return segment.raw
-    if isinstance(segment, Payload):
-        return _json(segment.data, indent=2)
-    return _json(segment.arguments if isinstance(segment, ToolCall) else _fields(segment), indent=2)
-
-
-def _fields(action: Action) -> dict[str, Any]:
-    """Return the fields of an action that are set."""
-    from outspoken.results.actions.base import PROVENANCE
-
-    left_out = set(PROVENANCE) - ({"extra"} if action.extra else set[str]())
-    shown = action.model_dump(mode="json", exclude=left_out, exclude_none=True)
-    return {key: value for key, value in shown.items() if value != []}
+    return segment.raw if isinstance(segment, JsonValue) else several_lines(segment)
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:
@@ -165,7 +123,3 @@ def _frames(reply: Reply) -> Iterator[Line]:
         yield "", ""
         for line in diagnostic.frame().split("\n"):
             yield diagnostic.severity, line
-
-
-def _json(value: Any, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent, default=str)

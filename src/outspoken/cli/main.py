@@ -21,11 +21,12 @@ from outspoken.processing.settings import Expect
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
 from outspoken.results.events import Done, Event
+from outspoken.results.printing import one_line
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 from outspoken.serving.settings import ServeSettings
 
-from .explain import event_line, explanation, summary
+from .explain import explanation, summary
 from .inputs import CHUNK_SIZE, UsageError, load_registry, read_chunks, read_text, read_tools
 from .outputs import exit_code, print_event, print_lines, use_utf8
 
@@ -207,7 +208,7 @@ def _print_events(events: Iterable[Event], *, as_json: bool) -> int:
         if as_json:
             print_event(event)
         else:
-            print(event_line(event), flush=True)
+            print(one_line(event), flush=True)
         if isinstance(event, Done):
             code = exit_code(event.reply)
     return code

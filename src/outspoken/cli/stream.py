@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from outspoken.providers.stream import PROVIDER_FORMAT, stream_response
 from outspoken.results import events as results
+from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 
-from .explain import event_line
 from .inputs import read_chunks, read_tools
 from .outputs import Writer, exit_code, make_writer, print_event
 
@@ -74,10 +74,10 @@ class LiveView:
                 self._write_line("error", f"error: {error.message}")
             case Finished(reason, raw):
                 self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
-            case results.ActionParsed() | results.ActionUnfinished():
-                self._write_line("action", event_line(event))
-            case results.PayloadParsed():
-                self._write_line("payload", event_line(event))
+            case results.ActionParsed(action) | results.ActionUnfinished(action):
+                self._write_line("action", one_line(action))
+            case results.PayloadParsed(payload) | results.PayloadUnfinished(payload):
+                self._write_line("payload", one_line(payload))
             case _:
                 pass
 

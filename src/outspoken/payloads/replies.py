@@ -16,7 +16,7 @@ class TypedPayload(Payload):
     model or if the data is invalid. `marker` is the marker of the type.
     """
 
-    marker: str = ""
+    marker: str = Field(default="", repr=False)
     value: Any = Field(default=None, exclude=True, repr=False)
 
 
@@ -30,10 +30,10 @@ class PayloadReply(Reply):
     """
 
     page: str | None = None
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...] = Field(default=(), repr=False)
     broken_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
     extra_payloads: list[TypedPayload] = Field(default_factory=list[TypedPayload])
-    blocks: tuple[Span, ...] = ()
+    blocks: tuple[Span, ...] = Field(default=(), repr=False)
 
     @property
     def unfinished_payloads(self) -> list[Payload]:

@@ -42,7 +42,7 @@ class Usage(FrozenModel):
     total_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
-    raw: dict[str, Any] = Field(default_factory=dict[str, Any])
+    raw: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)
 
 
 class ProviderError(FrozenModel):
@@ -52,7 +52,7 @@ class ProviderError(FrozenModel):
     type: str | None = None
     code: str | None = None
     status: int | None = None
-    raw: Any = None
+    raw: Any = Field(default=None, repr=False)
 
 
 class Signature(FrozenModel):

@@ -6,15 +6,26 @@ an instance itself. `tests/test_construct.py` fails if pydantic stores them else
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 
 class FrozenModel(BaseModel):
-    """The base of result models: frozen. Their validators are built when they are first used."""
+    """The base of result models: frozen, printed without defaults. Validators are built when they are first used."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The fields that differ from their defaults."""
+        fields = type(self).model_fields
+        for name, value in super().__repr_args__():
+            if name is None or name not in fields or value != fields[name].get_default(call_default_factory=True):
+                yield name, value
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 _M = TypeVar("_M", bound=BaseModel)

@@ -7,6 +7,7 @@ in one space and next to the upper left corner in another.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -102,6 +103,9 @@ class Box(NamedTuple):
         """The box between any two opposite corners."""
         return cls(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
 
+    def __repr__(self) -> str:
+        return f"Box({', '.join([repr(_number(edge)) for edge in self])})"
+
     @property
     def centre(self) -> tuple[float, float]:
         """The point `(x, y)` in the middle."""
@@ -121,6 +125,10 @@ class Point(FrozenModel):
     y: _Finite
     space: Space = "px"
     box: Box | None = None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield (None, _number(value)) if name in ("x", "y") else (name, value)
 
     @classmethod
     def of(cls, numbers: list[float], space: Space) -> Point:
@@ -175,6 +183,11 @@ def _ratio(value: float, new: float, old: float) -> float:
     """A value on another scale. Multiplying first keeps integers that divide evenly exact."""
     found = value * new / old
     return found if math.isfinite(found) else value / old * new
+
+
+def _number(value: float) -> float:
+    """A number as it prints: without `.0` if it is whole, and not too large to be exact."""
+    return int(value) if abs(value) < 2**53 and value == int(value) else value
 
 
 def _clamp(value: float, most: float) -> float:

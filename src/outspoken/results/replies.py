@@ -5,6 +5,8 @@ Every span is a pair `(start, end)` of offsets, in characters, into the raw text
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
@@ -40,7 +42,10 @@ class Text(FrozenModel):
 
     kind: Literal["text"] = "text"
     text: str
-    span: Span
+    span: Span = Field(repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield None, self.text
 
 
 class Reasoning(FrozenModel):
@@ -48,8 +53,11 @@ class Reasoning(FrozenModel):
 
     kind: Literal["reasoning"] = "reasoning"
     text: str
-    span: Span
+    span: Span = Field(repr=False)
     status: Status = "ok"
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield from _with_first(self.text, "text", super().__repr_args__())
 
 
 class ToolCall(FrozenModel):
@@ -62,11 +70,21 @@ class ToolCall(FrozenModel):
     kind: Literal["tool_call"] = "tool_call"
     name: str
     arguments: dict[str, Any]
-    arguments_text: str = "{}"
+    arguments_text: str = Field(default="{}", repr=False)
     id: str | None = None
     status: Status = "ok"
-    span: Span = (0, 0)
-    repairs: tuple[Repair, ...] = ()
+    span: Span = Field(default=(0, 0), repr=False)
+    repairs: tuple[Repair, ...] = Field(default=(), repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The name, the arguments as keywords, and the other fields that differ from their defaults."""
+        from .printing import Word
+
+        for name, value in _with_first(Word(self.name), "name", super().__repr_args__()):
+            if name == "arguments" and all(map(_is_keyword, self.arguments)):
+                yield from self.arguments.items()
+            else:
+                yield name, value
 
 
 class Payload(FrozenModel):
@@ -80,8 +98,14 @@ class Payload(FrozenModel):
     type: str
     data: Any
     status: Status = "ok"
-    span: Span
-    repairs: tuple[Repair, ...] = ()
+    span: Span = Field(repr=False)
+    repairs: tuple[Repair, ...] = Field(default=(), repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        from .printing import Word
+
+        for name, value in _with_first(Word(self.type), "type", super().__repr_args__()):
+            yield None if name == "data" else name, value
 
 
 class JsonValue(FrozenModel):
@@ -89,8 +113,11 @@ class JsonValue(FrozenModel):
 
     kind: Literal["json"] = "json"
     value: Any
-    raw: str
-    span: Span
+    raw: str = Field(repr=False)
+    span: Span = Field(repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield None, self.value
 
 
 Segment = Annotated[Text | Reasoning | ToolCall | Action | Payload | JsonValue, Field(discriminator="kind")]
@@ -113,16 +140,21 @@ class Reply(FrozenModel):
     answer is part of `text`; a stream has already sent it in deltas.
     """
 
-    raw: str
+    raw: str = Field(repr=False)
     format: str | None
     segments: list[Segment]
     status: Status = "ok"
     diagnostics: list[Diagnostic] = Field(default_factory=list[Diagnostic])
-    repairs: list[Repair] = Field(default_factory=list[Repair])
+    repairs: list[Repair] = Field(default_factory=list[Repair], repr=False)
     envelope: bool = False
     envelope_content: str | None = None
     needs_more_work: bool | None = None
     final_answer_streamed: bool = False
+
+    def __repr__(self) -> str:
+        from .printing import reply_lines
+
+        return reply_lines(self, self.segments, self.diagnostics)
 
     @property
     def text(self) -> str:
@@ -205,6 +237,17 @@ class Reply(FrozenModel):
         from .envelope import to_envelope
 
         return to_envelope(self, conventions or default_conventions())
+
+
+def _with_first(first: Any, field: str, args: Iterable[tuple[str | None, Any]]) -> Iterator[tuple[str | None, Any]]:
+    """The arguments of a `repr` with a field of the model first, and without its name."""
+    yield None, first
+    yield from [(name, value) for name, value in args if name != field]
+
+
+def _is_keyword(name: str) -> bool:
+    """True if an argument of a call can be shown as a keyword that is no field of the call."""
+    return name.isidentifier() and not iskeyword(name) and name not in ToolCall.model_fields
 
 
 def _shown(segment: Segment) -> str:

@@ -41,14 +41,14 @@ class BaseAction(FrozenModel):
     """
 
     kind: Literal["action"] = "action"
-    name: str = ""
-    raw: str = ""
-    span: tuple[int, int] = (0, 0)
+    name: str = Field(default="", repr=False)
+    raw: str = Field(default="", repr=False)
+    span: tuple[int, int] = Field(default=(0, 0), repr=False)
     status: Literal["ok", "repaired", "truncated", "invalid"] = "ok"
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[Repair, ...] = Field(default=(), repr=False)
     extra: dict[str, Any] = Field(default_factory=dict[str, Any])
     id: str | None = None
-    order: int = 0
+    order: int = Field(default=0, repr=False)
     reasoning: str | None = None
     intention: str | None = None
     confidence: float | None = None
@@ -56,11 +56,9 @@ class BaseAction(FrozenModel):
     metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """The fields that differ from their defaults."""
-        fields = type(self).model_fields
-        for key, value in super().__repr_args__():
-            if key is None or key not in fields or value != fields[key].get_default(call_default_factory=True):
-                yield key, value
+        """What the action does, then the fields that all actions share."""
+        shared = BaseAction.model_fields
+        yield from sorted(super().__repr_args__(), key=lambda arg: arg[0] in shared)
 
 
 #: The fields of `BaseAction` that describe where an action comes from, not what it does.

@@ -5,6 +5,7 @@ Each format's grammar maps the model's own words to these actions (`outspoken.ac
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
@@ -262,6 +263,10 @@ class UnknownAction(BaseAction):
     """An action that is not in the format's vocabulary or has invalid arguments, which are in `extra`."""
 
     type: Literal["unknown"] = "unknown"
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield None, self.name
+        yield from super().__repr_args__()
 
 
 class Batch(BaseAction):
