@@ -83,7 +83,9 @@ ITERABLE, ASYNCHRONOUS = "expected an iterable of chunks", "expected an asynchro
 @in_one_item(
     "call,value,message",
     [
-        (stream_response, b"{}", f"`chunks` is bytes; {ITERABLE} (for one text, call `parse_response`)"),
+        (stream_response, b"{}", f"`chunks` is bytes; {ITERABLE} (for a whole response, call `parse_response`)"),
+        (stream_response, CHUNKS[0], f"`chunks` is a dict; {ITERABLE} (for a whole response, call `parse_response`)"),
+        (stream, parse(TEXT), f"`chunks` is a Reply; {ITERABLE} (for a whole response, call `parse`)"),
         (stream_response, later([]), "`chunks` is asynchronous; call `astream_response`"),
         (stream_response, None, f"`chunks` is None; {ITERABLE}"),
         (astream_response, [], f"`chunks` is a list; {ASYNCHRONOUS} (else: `stream_response`)"),

@@ -25,6 +25,7 @@ from outspoken import (
     ToolCallEnd,
     UnknownFormatError,
     parse,
+    render,
     stream,
 )
 from outspoken.grammar.registry import names
@@ -261,6 +262,8 @@ def test_an_unknown_format_names_the_nearest() -> None:
     with pytest.raises(UnknownFormatError) as caught:
         list(stream([], "zzzzzz"))
     assert str(caught.value) == f"there is no format `zzzzzz`; no name is similar {listed}"
+    with pytest.raises(UnknownFormatError, match="name the format, which can only be detected to parse a text"):
+        render([], "auto")
 
 
 @pytest.mark.parametrize("name", ["qwen3_coder", "qwen3-coder", "Qwen3.Coder", "qwen3_xml", "QWEN3-XML"])

@@ -127,7 +127,7 @@ WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
     (lambda x: Parser(screen=x), (1, 2), "`screen` is a tuple; expected Screen or None"),
     (lambda x: parse("x", finish_reason=x), True, "`finish_reason` is a bool; expected str or None"),
     (lambda x: list(stream([], finish_reason=x)), lambda: 5, "`finish_reason` is an int; expected str or None"),
-    (stream, "abc", "`chunks` is a str; expected an iterable of chunks (for one text, call `parse`)"),
+    (stream, "abc", "`chunks` is a str; expected an iterable of chunks (for a whole response, call `parse`)"),
     (stream, None, "`chunks` is None; expected an iterable of chunks"),
     (astream, ["x"], "`chunks` is a list; expected an asynchronous iterable of chunks (else: `stream`)"),
     (stream, _later([]), "`chunks` is asynchronous; call `astream`"),

@@ -224,6 +224,8 @@ def test_arguments_of_wrong_types_are_named() -> None:
     known, odd = PayloadRegistry([FERRY]), cast("Any", {"max_hold": 9})
     limits: Any = Settings()
     for call, message in (
+        (lambda: PayloadRegistry(cast("Any", 3)), "`types` is an int; expected Iterable"),
+        (lambda: PayloadRegistry([*known.types, odd]), "`types[1]` is a dict; expected PayloadType"),
         (lambda: PayloadRegistry(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
         (lambda: known.parser(settings=odd), "`settings` is a dict; expected PayloadSettings or None"),
         (
@@ -234,7 +236,7 @@ def test_arguments_of_wrong_types_are_named() -> None:
         (lambda: known.parse(["a", cast("Any", 3)]), "`content[1]` is an int; expected text or a content block"),
         (
             lambda: known.stream("FERRY:"),
-            "`chunks` is a str; expected an iterable of chunks (for one text, call `parse`)",
+            "`chunks` is a str; expected an iterable of chunks (for a whole response, call `parse`)",
         ),
         (lambda: known.parser().session().feed(odd), "`chunk` is a dict; expected str, bytes or None"),
     ):

@@ -106,7 +106,7 @@ def test_numbers_are_finite(number: float) -> None:
 
 @pytest.mark.parametrize("size", [(0, 1), (1, -1), (1.5, 2), (True, 2)])
 def test_a_screen_has_a_size(size: Any) -> None:
-    with pytest.raises(ValueError, match="is not a screen size"):
+    with pytest.raises(ValueError, match=r"`Screen\.(width|height)` is .*; expected an integer of at least 1"):
         Screen(*size)
 
 

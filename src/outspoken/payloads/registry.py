@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream
 from outspoken.parsing.options import FinishReason
-from outspoken.results.arguments import check_optional
+from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 
@@ -48,8 +48,9 @@ class PayloadRegistry:
         self._types: tuple[PayloadType, ...] = ()
         self._pages: dict[str, dict[str, str]] = {}
         self._actions = dict(actions or {})
-        for one in types:
-            self.add(one)
+        check_type(types, Iterable, "types")
+        for number, one in enumerate(types):
+            self.add(check_type(one, PayloadType, f"types[{number}]"))
 
     def add(self, type_: PayloadType) -> PayloadType:
         """Register a payload type and return it.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
-from typing import Any, TypeVar
+from collections.abc import AsyncIterable, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
 
 from .edits import REPAIR_LIMITS
 
@@ -64,12 +66,13 @@ def check_repair_limit(value: object) -> None:
 
 
 def check_chunks(chunks: Any, whole: str = "parse", twin: str = "astream") -> None:
-    """Raise TypeError for an argument that is not an iterable of chunks; a text itself is none.
+    """Raise TypeError for an argument that is not an iterable of chunks; a text or an object of an API is none.
 
-    The message names the function for a `whole` text, or the asynchronous `twin`.
+    The message names the function for a `whole` response, or the asynchronous `twin`.
     """
-    if isinstance(chunks, str | bytes | bytearray):
-        raise TypeError(f"`chunks` is {kind_of(chunks)}; expected an iterable of chunks (for one text, call `{whole}`)")
+    if isinstance(chunks, str | bytes | bytearray | Mapping | BaseModel):
+        found = kind_of(cast("object", chunks))
+        raise TypeError(f"`chunks` is {found}; expected an iterable of chunks (for a whole response, call `{whole}`)")
     if isinstance(chunks, AsyncIterable):
         raise TypeError(f"`chunks` is asynchronous; call `{twin}`")
     if not isinstance(chunks, Iterable):

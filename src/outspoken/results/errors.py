@@ -27,6 +27,7 @@ class UnknownFormatError(OutspokenError, ValueError):
         self.name = name
         self.nearest = _nearest(name.lower().replace("-", "_").replace(".", "_"), names)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
+        hint = "name the format, which can only be detected to parse a text" if name == "auto" else hint
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 

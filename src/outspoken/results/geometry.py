@@ -72,9 +72,10 @@ class Screen:
     max_pixels: int | None = None
 
     def __post_init__(self) -> None:
-        for size in (self.width, self.height, *(self.sent or ())):
+        sizes = [("width", self.width), ("height", self.height), *[("sent", size) for size in self.sent or ()]]
+        for name, size in sizes:
             if type(size) is not int or size < 1:
-                raise ValueError(f"{size!r} is not a screen size; expected an integer of at least 1")
+                raise ValueError(f"`Screen.{name}` is {size!r}; expected an integer of at least 1")
 
     def extent(self, space: Space) -> tuple[float, float]:
         """The coordinates of the right and lower edge in a space. Raises ValueError for `mark` and `desc`."""
