@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from outspoken.serving.app import Proxy
-from outspoken.serving.settings import ServeSettings
+from outspoken.serving.settings import ServerSettings
 
 
 class _Promptly(uvicorn.Server):
@@ -124,7 +124,7 @@ def proxied(answer: Answer, **settings: Any) -> Generator[tuple[Server, Proxy, U
     with Server(upstream.app()) as behind:
         upstream.server = behind
         given: dict[str, Any] = {"upstream": behind.url, "format": "hermes", **settings}
-        proxy = Proxy(ServeSettings(**given))
+        proxy = Proxy(ServerSettings(**given))
         with Server(proxy.app()) as front:
             yield front, proxy, upstream
 

@@ -258,7 +258,10 @@ def test_two_hundred_streams_at_once() -> None:
 
 @pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])
 def test_invalid_upstream_url(upstream: str) -> None:
-    from outspoken.serving.settings import ServeError, ServeSettings
+    from outspoken.serving.settings import ServerSettings, ServerStartError
 
-    with pytest.raises(ServeError, match="is not a server's URL"):
-        ServeSettings(upstream)
+    odd: dict[str, Any] = {"upstream": "http://localhost", "max_body": "1"}
+    with pytest.raises(TypeError, match="`max_body` is a str; expected a number"):
+        ServerSettings(**odd)
+    with pytest.raises(ServerStartError, match="is not a server's URL"):
+        ServerSettings(upstream)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from outspoken.serving.http_errors import HttpError
 from outspoken.serving.rewriter import CompletionRewriter, StreamRewriter
-from outspoken.serving.settings import ServeSettings
+from outspoken.serving.settings import ServerSettings
 from tests.serving import chunk, completion, event, written
 
 TEXT = """<think>Hm.</think>Über Moose.
@@ -24,7 +24,7 @@ BODY = b"".join(written(TEXT, 40))
 
 def rewriter(**settings: Any) -> CompletionRewriter:
     given: dict[str, Any] = {"upstream": "http://upstream", "format": "hermes", **settings}
-    return CompletionRewriter(ServeSettings(**given), {})
+    return CompletionRewriter(ServerSettings(**given), {})
 
 
 def joined(parts: list[Any]) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
-from outspoken.serving.settings import ServeSettings
+from outspoken.serving.settings import ServerSettings
 
 from .explain import explanation, summary
 from .inputs import CHUNK_SIZE, UsageError, load_registry, read_chunks, read_text, read_tools
@@ -136,7 +136,7 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
     command.add_argument("--port", type=int, default=8080, help="default: 8080")
     for name, words in _SERVE_LIMITS.items():
-        option, default = f"--{name.replace('_', '-')}", cast("float", getattr(ServeSettings, name))
+        option, default = f"--{name.replace('_', '-')}", cast("float", getattr(ServerSettings, name))
         words = f"{words}; default: {default:.15g}"
         command.add_argument(option, type=type(default), default=default, metavar="N", help=words)
     command.add_argument("--reasoning-field", default="reasoning_content", help="default: reasoning_content")
@@ -254,5 +254,5 @@ def _run_serve(args: argparse.Namespace) -> int:
     from outspoken.serving.run import run
 
     names = (*_SERVE_LIMITS, "upstream", "format", "reasoning_field", "action_tool")
-    run(ServeSettings(**{name: getattr(args, name) for name in names}), args.host, args.port)
+    run(ServerSettings(**{name: getattr(args, name) for name in names}), args.host, args.port)
     return 0

@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import count
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
@@ -27,6 +27,9 @@ from .settings import ProcessorSettings
 from .stats import ParseStats
 from .strategies import Request, Strategies
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _log = logging.getLogger("outspoken")
 
 #: The most characters of a diagnostic in the log.
@@ -34,6 +37,16 @@ _MAX_LOGGED = 300
 _numbers = count(1)
 #: What pickle raises for objects that it does not support.
 _PICKLE_ERRORS = (PicklingError, AttributeError, TypeError, RecursionError)
+
+
+class ResponseFacts(TypedDict, total=False):
+    """What is known of a response, as keyword arguments of `process` and `aprocess`."""
+
+    prefix: str | None
+    finish_reason: str | None
+    context: Any
+    page: PageContext | None
+    given: Mapping[str, Any] | None
 
 
 class ResponseProcessor:
@@ -70,26 +83,24 @@ class ResponseProcessor:
         self,
         text: str | bytes | None,
         *,
-        prefix: str | None = None,
-        finish_reason: str | None = None,
-        context: Any = None,
-        page: PageContext | None = None,
-        given: Mapping[str, Any] | None = None,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Answer] | None = None,
+        **known: Unpack[ResponseFacts],
     ) -> Processed:
         """Read and evaluate a response.
 
-        `text`, `prefix` and `finish_reason` are as in `Parser.parse`; `context` is passed to the checks. With a `page`
-        or `given` arguments, actions are checked as by `parse_actions`, before the response is evaluated. `retry` asks
-        the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone or with its
-        finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask the model
-        yourself, pass the number of the response as `attempt` (the first is 1).
+        `known` is what is known of the response: `prefix` and `finish_reason`, as in `Parser.parse`; `context`, which
+        is passed to the checks; and a `page` or `given` arguments, with which actions are checked as by
+        `parse_actions`, before the response is evaluated.
+
+        `retry` asks the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone
+        or with its finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask
+        the model yourself, pass the number of the response as `attempt` (the first is 1).
 
         Raises LimitError for a response over the limit, ValueError for an `attempt` below 1, TypeError for an argument
         of a wrong type, and whatever a check or `retry` raises.
         """
-        attempts = self._attempts(_request(text, prefix, finish_reason, context, page, given), attempt, retry)
+        attempts = self._attempts(_request(text, **known), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -102,16 +113,12 @@ class ResponseProcessor:
         self,
         text: str | bytes | None,
         *,
-        prefix: str | None = None,
-        finish_reason: str | None = None,
-        context: Any = None,
-        page: PageContext | None = None,
-        given: Mapping[str, Any] | None = None,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Awaitable[Answer]] | None = None,
+        **known: Unpack[ResponseFacts],
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(_request(text, prefix, finish_reason, context, page, given), attempt, retry)
+        attempts = self._attempts(_request(text, **known), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -182,10 +189,16 @@ class ResponseProcessor:
 
 
 def _request(
-    text: object, prefix: object, finish_reason: object, context: Any, page: object, given: Mapping[str, Any] | None
+    text: object,
+    *,
+    prefix: str | None = None,
+    finish_reason: str | None = None,
+    context: Any = None,
+    page: PageContext | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> Request:
     """The arguments of `process`. Raises TypeError for those of a wrong type."""
-    page = check_optional(page, PageContext, "page")
+    check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
     known = None if given is None else dict(given)
     return Request(text_of(text, "text"), prefix_of(prefix), finish_reason_of(finish_reason), context, page, known)

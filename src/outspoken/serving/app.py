@@ -17,10 +17,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from outspoken.providers.export.sse import sse_end, sse_event
+from outspoken.results.arguments import check_type
 
 from .http_errors import HttpError, bad_upstream_response
 from .rewriter import CompletionRewriter, StreamRewriter
-from .settings import ServeSettings
+from .settings import ServerSettings
 from .upstream import Deadline, Upstream, to_client, to_upstream
 
 _T = TypeVar("_T")
@@ -29,8 +30,8 @@ _T = TypeVar("_T")
 class Proxy:
     """Serves the chat completions of an upstream, with the calls and the reasoning in their text as fields."""
 
-    def __init__(self, settings: ServeSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self.settings = settings
+    def __init__(self, settings: ServerSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.settings = check_type(settings, ServerSettings, "settings")
         self._transport = transport
         self.upstream: Upstream | None = None
         #: how many completions are being served now

@@ -19,7 +19,7 @@ from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings
 
 from .http_errors import HttpError, bad_upstream_response
-from .settings import ServeSettings
+from .settings import ServerSettings
 
 #: The fields of a message or delta that are rewritten; all others pass through.
 _MESSAGE_FIELDS = frozenset(
@@ -63,7 +63,7 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
 class CompletionRewriter:
     """Rewrites whole completions, with the settings of the proxy and the tools of a request."""
 
-    def __init__(self, settings: ServeSettings, request: dict[str, Any]) -> None:
+    def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
         self.settings = settings
         self.tools = _read_tools(request)
         self.parser_settings = Settings(max_chars=settings.max_chars)

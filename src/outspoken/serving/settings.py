@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from outspoken.grammar.registry import resolve
+from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import OutspokenError
 
 
-class ServeError(OutspokenError, ValueError):
-    """The proxy cannot start with these settings."""
+class ServerStartError(OutspokenError, ValueError):
+    """The proxy cannot start, or not with these settings."""
 
 
 @dataclass(frozen=True)
-class ServeSettings:
+class ServerSettings:
     """The settings of the proxy.
 
     `upstream` is a base URL as OpenAI's clients take it; without a path, it means `/v1`. `format` is the name of a
@@ -23,7 +24,7 @@ class ServeSettings:
     are rejected and may be tried again. `reasoning_field` is the field for reasoning from the text. With `action_tool`,
     GUI actions are calls of the tool of that name.
 
-    Raises ServeError for invalid values, and UnknownFormatError.
+    Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
     """
 
     upstream: str
@@ -38,14 +39,22 @@ class ServeSettings:
     action_tool: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("upstream", "format", "reasoning_field"):
+            check_type(getattr(self, name), str, name)
+        check_optional(self.action_tool, str, "action_tool")
         parts = urlsplit(self.upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ServeError(f"`{self.upstream}` is not a server's URL; expected http://host:port or https://host")
+            raise ServerStartError(
+                f"`{self.upstream}` is not a server's URL; expected http://host:port or https://host"
+            )
         if self.format != "auto":
             resolve(self.format)
         for name in ("connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent"):
-            if getattr(self, name) <= 0:
-                raise ServeError(f"`{name}` is {getattr(self, name)}; expected more than 0")
+            value: object = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"`{name}` is {kind_of(value)}; expected a number")
+            if value <= 0:
+                raise ServerStartError(f"`{name}` is {value}; expected more than 0")
 
     @property
     def base(self) -> str:

@@ -10,7 +10,7 @@ import anyio
 import httpx
 
 from .http_errors import HttpError
-from .settings import ServeSettings
+from .settings import ServerSettings
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -58,7 +58,7 @@ class Deadline:
 class Upstream:
     """Sends requests, each with a deadline. The connection is released however a request ends."""
 
-    def __init__(self, settings: ServeSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(self, settings: ServerSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings = settings
         times = httpx.Timeout(settings.read_timeout, connect=settings.connect_timeout)
         pool = httpx.Limits(max_connections=settings.max_concurrent, max_keepalive_connections=64)
