@@ -18,11 +18,12 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from .read import JsonLimitError as JsonLimitError
     from .read import JsonReading as JsonReading
+    from .read import SchemaLike as SchemaLike
     from .read import read_json as read_json
 
 export_lazily(
     __name__,
     {
-        "read": "JsonLimitError JsonReading read_json",
+        "read": "JsonLimitError JsonReading SchemaLike read_json",
     },
 )

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
+    from outspoken.notations.tools import ToolLike as ToolLike
+
     from .event_stream import AsyncEventStream as AsyncEventStream
     from .event_stream import EventStream as EventStream
     from .inspection import Candidate as Candidate
@@ -23,5 +25,6 @@ export_lazily(
         "event_stream": "AsyncEventStream EventStream",
         "inspection": "Candidate FormatInfo",
         "options": "ParserOptions",
+        "outspoken.notations.tools": "ToolLike",
     },
 )

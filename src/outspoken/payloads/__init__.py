@@ -14,6 +14,7 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.events import PayloadPreview as PayloadPreview
 
+    from .parser import ContentLike as ContentLike
     from .parser import PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
     from .replies import PayloadReply as PayloadReply
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 export_lazily(
     __name__,
     {
-        "parser": "PayloadParser",
+        "parser": "ContentLike PayloadParser",
         "registry": "PayloadRegistry",
         "replies": "PayloadReply TypedPayload",
         "session": "PayloadSession",

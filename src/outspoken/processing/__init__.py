@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .cache import CacheInfo as CacheInfo
     from .cache import ResponseCache as ResponseCache
     from .categories import ErrorCategory as ErrorCategory
+    from .page_actions import ActionsLike as ActionsLike
     from .page_actions import parse_action as parse_action
     from .page_actions import parse_actions as parse_actions
     from .processor import ResponseProcessor as ResponseProcessor
@@ -27,7 +28,7 @@ export_lazily(
         "cache": "CacheInfo ResponseCache",
         "categories": "ErrorCategory",
         "settings": "ProcessorSettings",
-        "page_actions": "parse_action parse_actions",
+        "page_actions": "ActionsLike parse_action parse_actions",
         "processor": "ResponseProcessor",
         "results": "Processed RetryRequest",
         "stats": "ParseStats",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
         ApiResponseError as ApiResponseError,
     )
     from .api_response import (
+        ApiResponseLike as ApiResponseLike,
+    )
+    from .api_response import (
         InvalidLLMResponseFormatError as InvalidLLMResponseFormatError,
     )
     from .api_response import (
@@ -42,7 +45,7 @@ export_lazily(
     __name__,
     {
         "api_response": (
-            "ApiResponse ApiResponseError InvalidLLMResponseFormatError InvalidLLMResponseTypeError "
+            "ApiResponse ApiResponseError ApiResponseLike InvalidLLMResponseFormatError InvalidLLMResponseTypeError "
             "LLMContentFilteredError LLMOutputTruncatedError LLMResponseMissingActionsError parse_api_response "
             "read_api_response require_actions"
         ),
