@@ -13,10 +13,8 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.notations.tools import ToolLike as ToolLike
 
-    from .event_stream import AsyncEventStream as AsyncEventStream
-    from .event_stream import EventStream as EventStream
-    from .inspection import Candidate as Candidate
-    from .inspection import FormatInfo as FormatInfo
+    from .event_stream import AsyncEventStream as AsyncEventStream, EventStream as EventStream
+    from .inspection import Candidate as Candidate, FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
 
 export_lazily(
