@@ -106,7 +106,8 @@ class OpenerIndex:
         """The formats that have an opening marker at a position, and the likely ones among them.
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
-        all are, all are likely. Of formats that are alike, only the first is.
+        all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
+        here is left out.
         """
         names: dict[str, bool] = {}
         alike = self._beginning_alike(self.group_at(text, pos))
