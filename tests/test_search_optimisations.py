@@ -20,7 +20,8 @@ from outspoken.notations.schema import SchemaView
 from outspoken.notations.transcoder import Transcoder
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
 from outspoken.patterns.prefilter import prefilter_pattern
-from outspoken.patterns.prefixes import PrefixIndex, index_prefixes, leading_prefixes
+from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
+from outspoken.patterns.prepared import PrefixIndex
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import every_case, in_one_item
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
