@@ -22,8 +22,53 @@ from tests.cases import CASES, FORMATS
 from tools.fuzz.invariants import ParseArguments, cost
 from tools.fuzz.mutations import Mutator
 
-#: Of so many formats, at least, the example is read by a fast path. More formats may be added.
-EXAMPLES = 63
+#: The sound cases that are left to the parser, by format. Most hold markers in prose or in values, which the grammar
+#: refuses there, or are read with a warning.
+LEFT_TO_THE_PARSER: dict[str, set[str]] = {
+    "agent_s": {"expression"},
+    "anthropic_xml": {"markers_inside_code", "prose_about_markers", "prose_with_empty_invoke"},
+    "beam": {"markers_inside_values"},
+    "browser_use": {"actions_in_a_string"},
+    "deepseek_r1": {"thinking_off"},
+    "deepseek_v3": {"prose_about_calls"},
+    "deepseek_v3_1": {"prose_about_calls", "prose_about_markers"},
+    "deepseek_v3_2": {"markers_inside_values", "prose_about_markers"},
+    "deepseek_v4": {"markers_inside_values", "prose_about_markers"},
+    "deepseek_v4_1": {"markers_inside_values", "prose_about_markers"},
+    "dots": {"markers_inside_values", "prose_about_markers"},
+    "function_calls_json": {"prose_about_calls", "prose_about_markers"},
+    "gigachat3_5": {"markers_inside_values", "prose_about_markers"},
+    "glm_4_5": {"markers_inside_code", "prose_with_an_ellipsis"},
+    "hermes": {"prose_about_calls", "prose_about_markers", "prose_with_html"},
+    "hy_v3": {"markers_inside_values"},
+    "hy_v4": {"markers_inside_values"},
+    "iquest_q1": {"markers_inside_values"},
+    "json": {"code_in_prose_is_no_call", "prose_about_markers"},
+    "k2_horizon": {"prose_about_markers"},
+    "kimi_k2": {"prose_about_calls", "prose_about_markers"},
+    "kimi_k3": {"markers_inside_values"},
+    "llama3_json": {"prose_about_markers"},
+    "minicpm5": {"markers_inside_values"},
+    "minimax_m2": {"markers_inside_values", "prose_about_markers", "text_only"},
+    "muse": {"markers_inside_values", "tool_named_twice"},
+    "muse_glimmer": {"tool_named_twice"},
+    "qwen3_coder": {
+        "markers_inside_code",
+        "prose_about_calls",
+        "prose_about_markers",
+        "prose_names_all_tags",
+        "prose_with_empty_function",
+    },
+    "qwen3_coder_gui": {"no_action", "type_over_lines"},
+    "qwen3_vl_mobile": {"unknown_button"},
+    "seed_gui": {"text_over_lines"},
+    "seed_oss": {"markers_inside_values", "prose_about_markers"},
+    "step3": {"markers_inside_values", "prose_about_markers", "text_only"},
+    "suggestions": {"prose_about_markers"},
+    "text": {"backticks"},
+    "token_markers": {"prose_about_calls", "prose_about_markers"},
+    "ui_tars": {"prose_about_markers"},
+}
 #: How many changed texts of each format are read.
 CHANGED = 12
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
@@ -43,15 +88,15 @@ def by_parser(text: str, format_: str, tools: Any = None, prefix: str | None = N
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_fast_path_agrees_with_the_parser(format_: str) -> None:
-    read = 0
+    left: set[str] = set()
     for case in [case for case in CASES if case.format == format_]:
         prefix, tools = case.options.get("prefix"), case.options.get("tools")
         found = reader.read(case.text, format_, prefix, tools, DEFAULT)
         if found is not None:
             assert found == by_parser(case.text, format_, tools, prefix), str(case)
-            read += 1
-    rules = {rule.short for rule in registry.automaton(format_).tables.rules}
-    assert read or "payload" in rules or registry.header(format_).actions  # which only the parser makes
+        elif case.kind == "ok" and not prefix:
+            left.add(case.name)
+    assert left <= LEFT_TO_THE_PARSER.get(format_, set())
 
 
 def test_fast_path_agrees_with_the_detector() -> None:
@@ -63,7 +108,7 @@ def test_fast_path_agrees_with_the_detector() -> None:
         if found is not None:
             assert found == by_detector, str(case)
             read += 1
-    assert read > len(CASES) // 3
+    assert read > len(CASES) // 2
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -85,13 +130,9 @@ def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None
 
 
 def test_the_examples_are_read_by_a_fast_path() -> None:
-    read = 0
     for format_ in FORMATS:
         example = registry.header(format_).example
-        found = reader.read(example, format_, None, None, DEFAULT)
-        read += found is not None
-        assert found is None or found == by_parser(example, format_), format_
-    assert read >= EXAMPLES
+        assert reader.read(example, format_, None, None, DEFAULT) == by_parser(example, format_), format_
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -127,7 +168,7 @@ def test_nothing_is_compiled_while_a_response_is_read() -> None:
         CALL[:-12],
         CALL.replace('"}', '",}'),
         CALL.replace("Mosses", "Mosses\ud800"),
-        '<tool_call>\n{"name": "look_up", "arguments": "{}"}\n</tool_call>',
+        '<tool_call>\n{"name": "look_up", "arguments": "{"}\n</tool_call>',
     ],
 )
 def test_damaged_text_is_left_to_the_parser(text: str) -> None:

@@ -2,28 +2,22 @@
 
 from outspoken.fast_path.runtime import (
     ANY,
+    SEGMENT,
+    argument_text,
+    bare_value,
     blanks,
-    fits,
-    given_call,
+    closing_text,
+    end_call,
+    end_code,
     lazy,
     lazy_search,
-    make,
     notation,
-    quoted,
+    place_name,
     read_at,
-    read_bare,
-    SEGMENT,
-    segment,
-    set_extra,
-    set_given,
-    set_private,
-    set_values,
-    TEXT_ONLY,
     to_json,
-    ToolCall,
+    trimmed,
 )
 
-VERSION = 1
 SOURCES = {
     "gorilla_openfunctions.lark": 3587220356,
     "shared/code.lark": 2140030260,
@@ -56,20 +50,18 @@ match_4 = lazy(
 match_leading = None
 
 
-def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
+def read_sound(text, pos, s, out, tools, settings, once, o):
     n = len(text)
-    segments = []
-    append = segments.append
-    run = last = said = None
-    kind = run_start = run_end = ended = 0
+    known = None if tools is None else tools.names
+    depth = settings.max_depth
+    last = said = None
     while True:
         if s < 2:
             if s < 1:
                 # state 0: at the start; expected: TEXT
                 if once:
-                    if run is not None:
-                        append(segment(kind, run, run_start, run_end))
-                    return segments, pos, safe, after
+                    out.flush()
+                    return pos
                 e = pos
                 while True:
                     if e >= n or text[e] not in "<`":
@@ -82,35 +74,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         break
                     e += 1
                 if m is None:
-                    safe = pos
+                    out.consumed = pos
                     if pos < n:
-                        piece = text[pos:n]
-                        a = pos
-                        if run is None:
-                            run, kind, run_start = piece, 1, a
-                        elif kind == 1 and a == run_end:
-                            run += piece
-                        else:
-                            append(segment(kind, run, run_start, run_end))
-                            run, kind, run_start = piece, 1, a
-                        run_end = safe = a + len(piece)
-                        after = True
+                        out.text(text[pos:n], pos, n)
                     break
-                safe = pos
+                out.consumed = pos
                 if pos < e:
-                    piece = text[pos:e]
-                    a = pos
-                    piece = piece.rstrip(" \t\r\n\x0c")
+                    piece, a = trimmed(text, pos, e, leads=False, ends=True)
                     if piece:
-                        if run is None:
-                            run, kind, run_start = piece, 1, a
-                        elif kind == 1 and a == run_end:
-                            run += piece
-                        else:
-                            append(segment(kind, run, run_start, run_end))
-                            run, kind, run_start = piece, 1, a
-                        run_end = safe = a + len(piece)
-                        after = True
+                        out.text(piece, a, a + len(piece))
                 g = m.lastindex
                 if g == 5:
                     start0 = m.start()
@@ -126,27 +98,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     name0 = m[3]
                     if not name0 or (known is not None and name0 not in known):
                         return None
-                    if parts0.__class__ is list:
-                        parts0 = ''.join(parts0) + '}'
-                    elif args0 is None:
-                        args0, parts0 = {}, '{}'
-                    if run is not None:
-                        append(segment(kind, run, run_start, run_end))
-                        run = None
-                    safe = m.end(6)
-                    made = make(ToolCall)
-                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                    set_given(made, given_call)
-                    set_extra(made, None)
-                    set_private(made, None)
-                    append(made)
-                    after, ended = False, start0
+                    if parts0.__class__ is not str:
+                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                     pos = m.end()
                     s = 3
                     continue
                 return None
             else:
-                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<<function>>', _LONG_FENCE_OPEN, …
+                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<<function>>',…
                 m = match_1(text, pos)
                 if m is None:
                     return None
@@ -172,26 +132,10 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         e += 1
                     if m is None:
                         return None
-                    if once == SEGMENT and not segments:
+                    if once == SEGMENT and not out.segments:
                         return None
                     if pos < e:
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                        out.show(e)
                     return None
                 if g == 2:
                     start0 = m.start()
@@ -214,26 +158,10 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         e += 1
                     if m is None:
                         return None
-                    if once == SEGMENT and not segments:
+                    if once == SEGMENT and not out.segments:
                         return None
                     if pos < e:
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                        out.show(e)
                     return None
                 if g == 5:
                     start0 = m.start()
@@ -249,21 +177,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     name0 = m[3]
                     if not name0 or (known is not None and name0 not in known):
                         return None
-                    if parts0.__class__ is list:
-                        parts0 = ''.join(parts0) + '}'
-                    elif args0 is None:
-                        args0, parts0 = {}, '{}'
-                    if run is not None:
-                        append(segment(kind, run, run_start, run_end))
-                        run = None
-                    safe = m.end(6)
-                    made = make(ToolCall)
-                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                    set_given(made, given_call)
-                    set_extra(made, None)
-                    set_private(made, None)
-                    append(made)
-                    after, ended = False, start0
+                    if parts0.__class__ is not str:
+                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                     pos = m.end()
                     s = 3
                     continue
@@ -288,48 +204,14 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         e += 1
                     if m is None:
                         return None
-                    if once == SEGMENT and not segments:
+                    if once == SEGMENT and not out.segments:
                         return None
                     if pos < e:
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                        out.show(e)
                     return None
                 if g == 9:
                     start0 = m.start()
-                    e = m.end()
-                    if safe < e:
-                        piece = text[safe:e]
-                        a = safe
-                        if not after:
-                            b = piece.lstrip()
-                            a += len(piece) - len(b)
-                            piece = b
-                        if piece:
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
-                    ended = start0
+                    end_code(out, start0, m.end())
                     pos = m.end()
                     s = 3
                     continue
@@ -350,29 +232,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     if found is None:
                         return None
                     last, e, said = found
-                    k = key0
-                    if k is None:
-                        return None
+                    k = key0 or place_name(args0)
                     if bare0 is None:
                         value, t = last, said or to_json(last)
                     else:
-                        value = bare0
                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                        if types == TEXT_ONLY:
-                            t = quoted(value)
-                        else:
-                            value = read_bare(value, types, "json")
-                            if types is not None and not fits(value, types):
-                                return None
-                            t = quoted(value) if value.__class__ is str else to_json(value)
+                        value, fits = bare_value(bare0, types, "json")
+                        if not fits:
+                            return None
+                        t = to_json(value)
                     if args0 is None:
-                        args0 = {k: value}
-                        parts0 = [f'{{{quoted(k)}: {t}']
+                        args0, parts0 = {}, []
                     elif k in args0:
                         return None
-                    else:
-                        args0[k] = value
-                        parts0.append(f', {quoted(k)}: {t}')
+                    parts0.append(argument_text(args0, k, t))
+                    args0[k] = value
                     key0 = bare0 = None
                     pos = e
                     # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -398,65 +272,44 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0
-                                if k is None:
-                                    return None
+                                k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    value = bare0
                                     types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    if types == TEXT_ONLY:
-                                        t = quoted(value)
-                                    else:
-                                        value = read_bare(value, types, "json")
-                                        if types is not None and not fits(value, types):
-                                            return None
-                                        t = quoted(value) if value.__class__ is str else to_json(value)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
                                 if args0 is None:
-                                    args0 = {k: value}
-                                    parts0 = [f'{{{quoted(k)}: {t}']
+                                    args0, parts0 = {}, []
                                 elif k in args0:
                                     return None
-                                else:
-                                    args0[k] = value
-                                    parts0.append(f', {quoted(k)}: {t}')
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
                                 s = 4
                                 continue
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                         if g == 4:
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(3)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
                             s = 3
                             continue
                         return None
-                    return bool(segments or run is not None or args0 is not None or key0 is not None)
-                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
             else:
                 if s < 4:
                     # state 3: after ')'; expected: TEXT
                     if once:
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                        return segments, pos, safe, after
+                        out.flush()
+                        return pos
                     e = pos
                     while True:
                         if e >= n or text[e] not in "<`":
@@ -469,44 +322,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             break
                         e += 1
                     if m is None:
-                        safe = pos
+                        out.consumed = pos
                         if pos < n:
-                            piece = text[pos:n]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
+                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         break
-                    safe = pos
+                    out.consumed = pos
                     if pos < e:
-                        piece = text[pos:e]
-                        a = pos
-                        if not after:
-                            b = piece.lstrip(" \t\r\n\x0c")
-                            a += len(piece) - len(b)
-                            piece = b
-                        piece = piece.rstrip(" \t\r\n\x0c")
+                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                         if piece:
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
+                            out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 5:
                         start0 = m.start()
@@ -522,21 +348,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(6)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                         pos = m.end()
                         s = 3
                         continue
@@ -565,57 +379,36 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0
-                                if k is None:
-                                    return None
+                                k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    value = bare0
                                     types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    if types == TEXT_ONLY:
-                                        t = quoted(value)
-                                    else:
-                                        value = read_bare(value, types, "json")
-                                        if types is not None and not fits(value, types):
-                                            return None
-                                        t = quoted(value) if value.__class__ is str else to_json(value)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
                                 if args0 is None:
-                                    args0 = {k: value}
-                                    parts0 = [f'{{{quoted(k)}: {t}']
+                                    args0, parts0 = {}, []
                                 elif k in args0:
                                     return None
-                                else:
-                                    args0[k] = value
-                                    parts0.append(f', {quoted(k)}: {t}')
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
                                 s = 4
                                 continue
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                         if g == 4:
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(3)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
                             s = 3
                             continue
                         return None
-                    return bool(segments or run is not None or args0 is not None or key0 is not None)
-    if run is not None:
-        append(segment(kind, run, run_start, run_end))
-    return (segments, n, safe, after) if once else segments
+                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+    out.flush()
+    return n

@@ -2,32 +2,28 @@
 
 from outspoken.fast_path.runtime import (
     ANY,
+    SEGMENT,
+    UNSOUND,
+    argument_text,
+    bare_value,
     blanks,
+    closing_text,
     encodable_value,
-    fits,
-    given_call,
+    end_call,
+    end_code,
+    end_think,
     lazy,
     lazy_search,
-    make,
     notation,
-    quoted,
+    object_of,
+    place_name,
     read_at,
-    read_bare,
     scan,
-    SEGMENT,
-    segment,
-    set_extra,
-    set_given,
-    set_private,
-    set_values,
-    TEXT_ONLY,
     to_json,
     too_deep,
-    ToolCall,
-    UNSOUND,
+    trimmed,
 )
 
-VERSION = 1
 SOURCES = {
     "lfm2.lark": 368405258,
     "shared/code.lark": 2140030260,
@@ -101,15 +97,15 @@ match_9 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
     r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_10 = lazy(globals(), "match_10", r"(?:<\/think>)()")
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
     r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}'
     r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
     r"())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))|))",
 )
-match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))")
-match_12 = lazy(globals(), "match_12", r"(?:<\/think>)()")
+match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
@@ -120,303 +116,183 @@ leading_1 = lazy(
 match_leading = leading_1
 
 
-def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
+def read_sound(text, pos, s, out, tools, settings, once, o):
     n = len(text)
-    segments = []
-    append = segments.append
-    run = last = said = None
-    kind = run_start = run_end = ended = 0
+    known = None if tools is None else tools.names
+    depth = settings.max_depth
+    last = said = None
     while True:
-        if s < 7:
-            if s < 3:
-                if s < 1:
-                    # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
-                    m = match_1(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 1:
-                            after = False
-                            pos = m.end()
-                            # after _TURN_OPEN; expected: TEXT, _NO_THINK
-                            m = match_2(text, pos)
-                            if m is not None:
-                                return None
-                            if once:
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                return segments, pos, safe, after
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<[`":
-                                    m = first_1(text, e)
-                                    if m is None:
-                                        break
-                                    e = m.start()
-                                m = match_3(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                safe = pos
-                                if pos < n:
-                                    piece = text[pos:n]
-                                    a = pos
-                                    if not after:
-                                        b = piece.lstrip(" \t\r\n\x0c")
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
-                                break
-                            safe = pos
-                            if pos < e:
-                                piece = text[pos:e]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                piece = piece.rstrip(" \t\r\n\x0c")
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+        if s < 9:
+            if s < 4:
+                if s < 2:
+                    if s < 1:
+                        # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
+                        m = match_1(text, pos)
+                        if m is not None:
                             g = m.lastindex
                             if g == 1:
+                                out.after_text = False
                                 pos = m.end()
-                                s = 2
-                                continue
-                            return None
-                        if g == 2:
-                            after = False
-                            pos = m.end()
-                            # after _NO_THINK; expected: TEXT
-                            if once:
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                return segments, pos, safe, after
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<[`":
-                                    m = first_1(text, e)
-                                    if m is None:
-                                        break
-                                    e = m.start()
-                                m = match_3(text, e)
+                                # after _TURN_OPEN; expected: TEXT, _NO_THINK
+                                m = match_2(text, pos)
                                 if m is not None:
+                                    return None
+                                if once:
+                                    out.flush()
+                                    return pos
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<[`":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    m = match_3(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                        if piece:
+                                            out.text(piece, a, a + len(piece))
                                     break
-                                e += 1
-                            if m is None:
-                                safe = pos
-                                if pos < n:
-                                    piece = text[pos:n]
-                                    a = pos
-                                    if not after:
-                                        b = piece.lstrip(" \t\r\n\x0c")
-                                        a += len(piece) - len(b)
-                                        piece = b
+                                out.consumed = pos
+                                if pos < e:
+                                    piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                                     if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
-                                break
-                            safe = pos
-                            if pos < e:
-                                piece = text[pos:e]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                piece = piece.rstrip(" \t\r\n\x0c")
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                        out.text(piece, a, a + len(piece))
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    s = 2
+                                    continue
+                                return None
+                            if g == 2:
+                                out.after_text = False
+                                pos = m.end()
+                                # after _NO_THINK; expected: TEXT
+                                if once:
+                                    out.flush()
+                                    return pos
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<[`":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    m = match_3(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                        if piece:
+                                            out.text(piece, a, a + len(piece))
+                                    break
+                                out.consumed = pos
+                                if pos < e:
+                                    piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                return None
                             return None
-                        return None
-                    if once:
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                        return segments, pos, safe, after
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<[`":
-                            m = first_1(text, e)
-                            if m is None:
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_3(text, e)
+                            if m is not None:
                                 break
-                            e = m.start()
-                        m = match_3(text, e)
-                        if m is not None:
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                out.text(text[pos:n], pos, n)
                             break
-                        e += 1
-                    if m is None:
-                        safe = pos
-                        if pos < n:
-                            piece = text[pos:n]
-                            a = pos
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
-                        break
-                    safe = pos
-                    if pos < e:
-                        piece = text[pos:e]
-                        a = pos
-                        piece = piece.rstrip(" \t\r\n\x0c")
-                        if piece:
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
-                    g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 7:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[6]
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 8:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 13:
-                        start0 = m.start(11)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[12]
-                        last = said[1:-1]
-                        name0 = last
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 16:
-                        start0 = m.start(14)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[15]
-                        last = said[1:-1]
-                        name0 = last
-                        pos = m.end()
-                        s = 7
-                        continue
-                    if g == 18:
-                        start0 = m.start()
-                        e = m.end()
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=False, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
-                        ended = start0
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 19:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 8
-                        continue
-                    return None
-                else:
-                    if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<|tool_call_start|>[', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                                out.text(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 4:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            key0 = m[3]
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 7:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            start0 = m.start(6)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 8:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 13:
+                            start0 = m.start(11)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[12]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 16:
+                            start0 = m.start(14)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[15]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 18:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 19:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                    else:
+                        # state 1: at an opening marker; expected: _TURN_END, '<|tool_call_start|>[', _DATA_FENCE_O…
                         m = match_3(text, pos)
                         if m is None:
                             return None
@@ -439,21 +315,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -466,21 +330,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 5
                             continue
@@ -505,26 +357,10 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not segments:
+                            if once == SEGMENT and not out.segments:
                                 return None
                             if pos < e:
-                                if safe < e:
-                                    piece = text[safe:e]
-                                    a = safe
-                                    if not after:
-                                        b = piece.lstrip()
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                out.show(e)
                             return None
                         if g == 10:
                             start0 = m.start()
@@ -570,48 +406,14 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not segments:
+                            if once == SEGMENT and not out.segments:
                                 return None
                             if pos < e:
-                                if safe < e:
-                                    piece = text[safe:e]
-                                    a = safe
-                                    if not after:
-                                        b = piece.lstrip()
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                out.show(e)
                             return None
                         if g == 18:
                             start0 = m.start()
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 5
                             continue
@@ -621,17 +423,16 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             s = 8
                             continue
                         return None
-                    else:
+                else:
+                    if s < 3:
                         # state 2: after _TURN_END; expected: _TURN_END
                         if pos == n:
                             break
                         m = match_6(text, pos)
                         if m is not None:
                             return None
-                        return bool(segments or run is not None)
-            else:
-                if s < 5:
-                    if s < 4:
+                        return bool(out.segments or out.run_model)
+                    else:
                         # state 3: after '=' in tool_call; expected: PYTHON_VALUE
                         if pos == n:
                             return None
@@ -646,29 +447,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -694,52 +487,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 10
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[4]
@@ -750,28 +523,18 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 11:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     pos = m.end()
                                     s = 5
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                    else:
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+            else:
+                if s < 6:
+                    if s < 5:
                         # state 4: after '(' in tool_call; expected: ARG_NAME, ')'
                         if pos == n:
                             return None
@@ -781,74 +544,36 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 6:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[4]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(5)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 pos = m.end()
                                 s = 5
                                 continue
                             if g == 7:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 s = 5
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                else:
-                    if s < 6:
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    else:
                         # state 5: after '<|tool_call_end|>'; expected: TEXT
                         if once:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                            return segments, pos, safe, after
+                            out.flush()
+                            return pos
                         e = pos
                         while True:
                             if e >= n or text[e] not in "<[`":
@@ -861,44 +586,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 break
                             e += 1
                         if m is None:
-                            safe = pos
+                            out.consumed = pos
                             if pos < n:
-                                piece = text[pos:n]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             break
-                        safe = pos
+                        out.consumed = pos
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
                             pos = m.end()
@@ -918,21 +616,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -945,21 +631,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 5
                             continue
@@ -969,7 +643,8 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             s = 9
                             continue
                         return None
-                    else:
+                else:
+                    if s < 7:
                         # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
                         if pos == n:
                             return None
@@ -998,209 +673,110 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if "\\" in said and "\\u" in said:
                                         last = encodable_value(last)
                                     if last.__class__ is not dict:
-                                        return None
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    # after JSON_VALUE in tool_call; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_10(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 4:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if run is not None:
-                                                append(segment(kind, run, run_start, run_end))
-                                                run = None
-                                            safe = m.end(1)
-                                            made = make(ToolCall)
-                                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                            set_given(made, given_call)
-                                            set_extra(made, None)
-                                            set_private(made, None)
-                                            append(made)
-                                            after, ended = False, start0
-                                            start0 = m.start(2)
-                                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                            said = m[3]
-                                            last = said[1:-1]
-                                            name0 = last
-                                            pos = m.end()
-                                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
-                                            if pos == n:
-                                                return None
-                                            m = match_9(text, pos)
-                                            if m is not None:
-                                                g = m.lastindex
-                                                if g == 1:
-                                                    pos = m.end()
-                                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                    if c in " \t\r\n\x0c":
-                                                        pos = blanks(text, pos).end()
-                                                        if pos == n:
-                                                            return None
-                                                        c = text[pos]
-                                                    if c == "{":
-                                                        try:
-                                                            last, e = scan(text, pos)
-                                                        except UNSOUND:
-                                                            return None
-                                                        said = text[pos:e]
-                                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                            return None
-                                                        if "\\" in said and "\\u" in said:
-                                                            last = encodable_value(last)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                        args0, parts0 = last, said
-                                                        pos = e
-                                                        # after JSON_VALUE in tool_call; expected: ', ', '}'
-                                                        if pos == n:
-                                                            return None
-                                                        m = match_10(text, pos)
-                                                        if m is not None:
-                                                            g = m.lastindex
-                                                            if g == 5:
-                                                                if not name0 or (known is not None and name0 not in known):
-                                                                    return None
-                                                                if run is not None:
-                                                                    append(segment(kind, run, run_start, run_end))
-                                                                    run = None
-                                                                safe = m.end(1)
-                                                                made = make(ToolCall)
-                                                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                                                set_given(made, given_call)
-                                                                set_extra(made, None)
-                                                                set_private(made, None)
-                                                                append(made)
-                                                                after, ended = False, start0
-                                                                pos = m.end()
-                                                                s = 5
-                                                                continue
-                                                            return None
-                                                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                                                    if c in "\"-0123456789[fnt":
-                                                        return None
-                                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
-                                                return None
-                                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                                        return None
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    s = 12
+                                    continue
                                 if c in "\"-0123456789[fnt":
-                                    return None
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 12
+                                    continue
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-        else:
-            if s < 11:
-                if s < 9:
-                    if s < 8:
-                        # state 7: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
-                        if pos == n:
-                            return None
-                        m = match_9(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    else:
+                        if s < 8:
+                            # state 7: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                    except UNSOUND:
-                                        return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
-                                    if last.__class__ is not dict:
-                                        return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    # after JSON_VALUE in tool_call; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_11(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            if not name0 or (known is not None and name0 not in known):
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                        except UNSOUND:
+                                            return None
+                                        said = text[pos:e]
+                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
+                                            return None
+                                        if "\\" in said and "\\u" in said:
+                                            last = encodable_value(last)
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
                                                 return None
-                                            if run is not None:
-                                                append(segment(kind, run, run_start, run_end))
-                                                run = None
-                                            safe = m.end(1)
-                                            made = make(ToolCall)
-                                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                            set_given(made, given_call)
-                                            set_extra(made, None)
-                                            set_private(made, None)
-                                            append(made)
-                                            after, ended = False, start0
-                                            pos = m.end()
-                                            s = 5
-                                            continue
-                                        return None
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
-                                if c in "\"-0123456789[fnt":
-                                    return None
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 13
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 13
+                                        continue
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                return None
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        else:
+                            # state 8: after '<think>' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_10(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 5
+                                continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                    else:
-                        # state 8: after '<think>' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_12(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            b = piece.lstrip(" \t\r\n\x0c")
-                            a += len(piece) - len(b)
-                            piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 2, a
-                                elif kind == 2:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 2, a
-                                run_end = safe = a + len(piece)
-                        g = m.lastindex
-                        if g == 1:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe, after, ended = m.end(), False, start0
-                            pos = m.end()
-                            s = 5
-                            continue
-                        return None
-                else:
+        else:
+            if s < 13:
+                if s < 11:
                     if s < 10:
                         # state 9: after _FENCE_OPEN in code; expected: CODE
                         e = pos
@@ -1220,47 +796,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not segments:
+                        if once == SEGMENT and not out.segments:
                             return None
                         if pos < e:
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 5
                             continue
@@ -1289,52 +831,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 6:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[4]
@@ -1345,28 +867,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 11:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 s = 5
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-            else:
-                if s < 13:
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                else:
                     if s < 12:
                         # state 11: after '=' in tool_call; expected: PYTHON_VALUE
                         if pos == n:
@@ -1382,29 +891,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1430,420 +931,143 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
-                                        if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
-                                        elif k in args0:
-                                            return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 12
-                                        continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
-                                if g == 6:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    name0 = m[4]
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    s = 13
-                                    continue
-                                if g == 11:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
-                                    pos = m.end()
-                                    s = 5
-                                    continue
-                                return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                    else:
-                        # state 12: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
-                        if pos == n:
-                            return None
-                        m = match_7(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '=' in tool_call; expected: PYTHON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if notation_1.may_begin(c):
-                                    found = notation_1.read_at(text, pos, depth, True, ANY)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        value = bare0
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
                                                 return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
-                                    if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
-                                    elif k in args0:
-                                        return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 12
-                                    continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
-                            if g == 6:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                key0 = m[5]
-                                pos = m.end()
-                                s = 13
-                                continue
-                            if g == 9:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                start0 = m.start(8)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[8]
-                                pos = m.end()
-                                # after '(' in tool_call; expected: ARG_NAME, ')'
-                                if pos == n:
-                                    return None
-                                m = match_8(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        s = 13
-                                        continue
-                                    return None
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
-                            if g == 10:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                pos = m.end()
-                                s = 5
-                                continue
-                            if g == 11:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
-                                pos = m.end()
-                                s = 5
-                                continue
-                            return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-                else:
-                    if s < 14:
-                        # state 13: after '=' in tool_call; expected: PYTHON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if notation_1.may_begin(c):
-                            found = notation_1.read_at(text, pos, depth, True, ANY)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
-                            if bare0 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                value = bare0
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
-                            if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
-                            elif k in args0:
-                                return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
-                            key0 = bare0 = None
-                            pos = e
-                            # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
-                            if pos == n:
-                                return None
-                            m = match_7(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '=' in tool_call; expected: PYTHON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if notation_1.may_begin(c):
-                                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            value = bare0
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 14
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[4]
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 13
+                                    s = 15
                                     continue
                                 if g == 11:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(3)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     pos = m.end()
                                     s = 5
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    else:
+                        # state 12: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_11(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                start0 = m.start(2)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                if pos == n:
+                                    return None
+                                m = match_9(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                            except UNSOUND:
+                                                return None
+                                            said = text[pos:e]
+                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
+                                                return None
+                                            if "\\" in said and "\\u" in said:
+                                                last = encodable_value(last)
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 16
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 16
+                                            continue
+                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    return None
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            return None
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+            else:
+                if s < 15:
+                    if s < 14:
+                        # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_12(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 14: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
@@ -1868,82 +1092,285 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 14
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 6:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[4]
                                 key0 = m[5]
                                 pos = m.end()
-                                s = 13
+                                s = 15
+                                continue
+                            if g == 9:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                                start0 = m.start(8)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[8]
+                                pos = m.end()
+                                # after '(' in tool_call; expected: ARG_NAME, ')'
+                                if pos == n:
+                                    return None
+                                m = match_8(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        s = 15
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if g == 10:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                                pos = m.end()
+                                s = 5
                                 continue
                             if g == 11:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 s = 5
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-    if run is not None:
-        append(segment(kind, run, run_start, run_end))
-    return (segments, n, safe, after) if once else segments
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                else:
+                    if s < 16:
+                        # state 15: after '=' in tool_call; expected: PYTHON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '=' in tool_call; expected: PYTHON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if notation_1.may_begin(c):
+                                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 17
+                                        continue
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if g == 6:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    name0 = m[4]
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    s = 15
+                                    continue
+                                if g == 11:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    else:
+                        if s < 17:
+                            # state 16: after JSON_VALUE in tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 5:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        else:
+                            # state 17: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '=' in tool_call; expected: PYTHON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if notation_1.may_begin(c):
+                                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 17
+                                        continue
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if g == 6:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    name0 = m[4]
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    s = 15
+                                    continue
+                                if g == 11:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+    out.flush()
+    return n

@@ -2,28 +2,23 @@
 
 from outspoken.fast_path.runtime import (
     ANY,
+    SEGMENT,
+    argument_text,
+    bare_value,
     blanks,
-    fits,
-    given_call,
+    closing_text,
+    end_call,
+    end_code,
+    end_think,
     lazy,
     lazy_search,
-    make,
     notation,
-    quoted,
+    place_name,
     read_at,
-    read_bare,
-    SEGMENT,
-    segment,
-    set_extra,
-    set_given,
-    set_private,
-    set_values,
-    TEXT_ONLY,
     to_json,
-    ToolCall,
+    trimmed,
 )
 
-VERSION = 1
 SOURCES = {
     "olmo3.lark": 2299225140,
     "shared/code.lark": 2140030260,
@@ -94,12 +89,11 @@ leading_1 = lazy(
 match_leading = leading_1
 
 
-def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
+def read_sound(text, pos, s, out, tools, settings, once, o):
     n = len(text)
-    segments = []
-    append = segments.append
-    run = last = said = None
-    kind = run_start = run_end = ended = 0
+    known = None if tools is None else tools.names
+    depth = settings.max_depth
+    last = said = None
     while True:
         if s < 6:
             if s < 3:
@@ -109,13 +103,12 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
-                            after = False
+                            out.after_text = False
                             pos = m.end()
                             # after _NO_THINK; expected: TEXT
                             if once:
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                return segments, pos, safe, after
+                                out.flush()
+                                return pos
                             e = pos
                             while True:
                                 if e >= n or text[e] not in "<[`":
@@ -128,50 +121,22 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     break
                                 e += 1
                             if m is None:
-                                safe = pos
+                                out.consumed = pos
                                 if pos < n:
-                                    piece = text[pos:n]
-                                    a = pos
-                                    if not after:
-                                        b = piece.lstrip(" \t\r\n\x0c")
-                                        a += len(piece) - len(b)
-                                        piece = b
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                     if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                        out.text(piece, a, a + len(piece))
                                 break
-                            safe = pos
+                            out.consumed = pos
                             if pos < e:
-                                piece = text[pos:e]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                piece = piece.rstrip(" \t\r\n\x0c")
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             return None
                         return None
                     if once:
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                        return segments, pos, safe, after
+                        out.flush()
+                        return pos
                     e = pos
                     while True:
                         if e >= n or text[e] not in "<[`":
@@ -184,35 +149,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             break
                         e += 1
                     if m is None:
-                        safe = pos
+                        out.consumed = pos
                         if pos < n:
-                            piece = text[pos:n]
-                            a = pos
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
+                            out.text(text[pos:n], pos, n)
                         break
-                    safe = pos
+                    out.consumed = pos
                     if pos < e:
-                        piece = text[pos:e]
-                        a = pos
-                        piece = piece.rstrip(" \t\r\n\x0c")
+                        piece, a = trimmed(text, pos, e, leads=False, ends=True)
                         if piece:
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
+                            out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 4:
                         start0 = m.start(2)
@@ -228,21 +173,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         name0 = m[2]
                         if not name0 or (known is not None and name0 not in known):
                             return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                         start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[6]
@@ -255,45 +188,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         name0 = m[2]
                         if not name0 or (known is not None and name0 not in known):
                             return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                         pos = m.end()
                         s = 4
                         continue
                     if g == 12:
                         start0 = m.start()
-                        e = m.end()
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
-                        ended = start0
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
@@ -305,7 +208,7 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<function_calls>', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: _TURN_END, '<function_calls>', _DATA_FENCE_OPEN,…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -328,21 +231,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -355,21 +246,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 4
                             continue
@@ -394,26 +273,10 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not segments:
+                            if once == SEGMENT and not out.segments:
                                 return None
                             if pos < e:
-                                if safe < e:
-                                    piece = text[safe:e]
-                                    a = safe
-                                    if not after:
-                                        b = piece.lstrip()
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                out.show(e)
                             return None
                         if g == 10:
                             start0 = m.start()
@@ -441,48 +304,14 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not segments:
+                            if once == SEGMENT and not out.segments:
                                 return None
                             if pos < e:
-                                if safe < e:
-                                    piece = text[safe:e]
-                                    a = safe
-                                    if not after:
-                                        b = piece.lstrip()
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                out.show(e)
                             return None
                         if g == 12:
                             start0 = m.start()
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 4
                             continue
@@ -507,29 +336,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -555,34 +376,26 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 8
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 3:
                                     key0 = m[1]
                                     pos = m.end()
@@ -600,52 +413,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 8
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 7:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[5]
@@ -656,68 +449,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 11:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[5]
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(8)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                     pos = m.end()
                                     s = 4
                                     continue
                                 if g == 12:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
                                     s = 4
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
             else:
                 if s < 4:
                     # state 3: after '(' in tool_call; expected: ARG_NAME, ')'
@@ -729,74 +486,37 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         if g == 6:
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(3)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[4]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 4
                             continue
                         if g == 7:
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(3)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
                             s = 4
                             continue
                         return None
-                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                 else:
                     if s < 5:
                         # state 4: after '</function_calls>'; expected: TEXT
                         if once:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                            return segments, pos, safe, after
+                            out.flush()
+                            return pos
                         e = pos
                         while True:
                             if e >= n or text[e] not in "<[`":
@@ -809,44 +529,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 break
                             e += 1
                         if m is None:
-                            safe = pos
+                            out.consumed = pos
                             if pos < n:
-                                piece = text[pos:n]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             break
-                        safe = pos
+                        out.consumed = pos
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
                             pos = m.end()
@@ -866,21 +559,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -893,21 +574,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 4
                             continue
@@ -932,27 +601,12 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         if m is None:
                             return None
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            b = piece.lstrip(" \t\r\n\x0c")
-                            a += len(piece) - len(b)
-                            piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 2, a
-                                elif kind == 2:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 2, a
-                                run_end = safe = a + len(piece)
+                                out.reasoning(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe, after, ended = m.end(), False, start0
+                            end_think(out, start0, m.end())
                             pos = m.end()
                             s = 4
                             continue
@@ -966,7 +620,7 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     m = match_8(text, pos)
                     if m is not None:
                         return None
-                    return bool(segments or run is not None)
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 8:
                         # state 7: after _FENCE_OPEN in code; expected: CODE
@@ -987,47 +641,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not segments:
+                        if once == SEGMENT and not out.segments:
                             return None
                         if pos < e:
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 4
                             continue
@@ -1056,34 +676,26 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 8
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 3:
                                 key0 = m[1]
                                 pos = m.end()
@@ -1101,52 +713,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 8
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 7:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
@@ -1157,67 +749,31 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 11:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(8)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                 pos = m.end()
                                 s = 4
                                 continue
                             if g == 12:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
                                 s = 4
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
             else:
                 if s < 11:
                     if s < 10:
@@ -1235,29 +791,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1283,34 +831,26 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 10
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 3:
                                     key0 = m[1]
                                     pos = m.end()
@@ -1328,52 +868,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 10
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 7:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[5]
@@ -1384,27 +904,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 12:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
                                     s = 4
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 10: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
@@ -1429,52 +937,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 7:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
@@ -1485,41 +973,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(8)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                 start0 = m.start(9)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[9]
@@ -1536,71 +1000,35 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         s = 11
                                         continue
                                     return None
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 11:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(8)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                 pos = m.end()
                                 s = 4
                                 continue
                             if g == 12:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
                                 s = 4
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                 else:
                     if s < 12:
                         # state 11: after _PYTHON_EQUALS in tool_call; expected: PYTHON_VALUE
@@ -1617,29 +1045,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1665,34 +1085,26 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 12
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 3:
                                     key0 = m[1]
                                     pos = m.end()
@@ -1710,52 +1122,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 12
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 7:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[5]
@@ -1766,27 +1158,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 12:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(4)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
                                     s = 4
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 12: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
@@ -1811,52 +1191,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 12
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 7:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
@@ -1867,26 +1227,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 12:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(4)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
                                 s = 4
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-    if run is not None:
-        append(segment(kind, run, run_start, run_end))
-    return (segments, n, safe, after) if once else segments
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+    out.flush()
+    return n

@@ -2,28 +2,23 @@
 
 from outspoken.fast_path.runtime import (
     ANY,
+    SEGMENT,
+    argument_text,
+    bare_value,
     blanks,
-    fits,
-    given_call,
+    closing_text,
+    end_call,
+    end_code,
+    end_think,
     lazy,
     lazy_search,
-    make,
     notation,
-    quoted,
+    place_name,
     read_at,
-    read_bare,
-    SEGMENT,
-    segment,
-    set_extra,
-    set_given,
-    set_private,
-    set_values,
-    TEXT_ONLY,
     to_json,
-    ToolCall,
+    trimmed,
 )
 
-VERSION = 1
 SOURCES = {
     "pythonic.lark": 916089835,
     "shared/code.lark": 2140030260,
@@ -107,12 +102,11 @@ leading_1 = lazy(
 match_leading = leading_1
 
 
-def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
+def read_sound(text, pos, s, out, tools, settings, once, o):
     n = len(text)
-    segments = []
-    append = segments.append
-    run = last = said = None
-    kind = run_start = run_end = ended = 0
+    known = None if tools is None else tools.names
+    depth = settings.max_depth
+    last = said = None
     while True:
         if s < 7:
             if s < 3:
@@ -122,13 +116,12 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
-                            after = False
+                            out.after_text = False
                             pos = m.end()
                             # after _NO_THINK; expected: TEXT
                             if once:
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                return segments, pos, safe, after
+                                out.flush()
+                                return pos
                             e = pos
                             while True:
                                 if e >= n or text[e] not in "<[`":
@@ -141,50 +134,22 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     break
                                 e += 1
                             if m is None:
-                                safe = pos
+                                out.consumed = pos
                                 if pos < n:
-                                    piece = text[pos:n]
-                                    a = pos
-                                    if not after:
-                                        b = piece.lstrip(" \t\r\n\x0c")
-                                        a += len(piece) - len(b)
-                                        piece = b
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                     if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                        out.text(piece, a, a + len(piece))
                                 break
-                            safe = pos
+                            out.consumed = pos
                             if pos < e:
-                                piece = text[pos:e]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                piece = piece.rstrip(" \t\r\n\x0c")
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             return None
                         return None
                     if once:
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                        return segments, pos, safe, after
+                        out.flush()
+                        return pos
                     e = pos
                     while True:
                         if e >= n or text[e] not in "<[`":
@@ -197,35 +162,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             break
                         e += 1
                     if m is None:
-                        safe = pos
+                        out.consumed = pos
                         if pos < n:
-                            piece = text[pos:n]
-                            a = pos
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
+                            out.text(text[pos:n], pos, n)
                         break
-                    safe = pos
+                    out.consumed = pos
                     if pos < e:
-                        piece = text[pos:e]
-                        a = pos
-                        piece = piece.rstrip(" \t\r\n\x0c")
+                        piece, a = trimmed(text, pos, e, leads=False, ends=True)
                         if piece:
-                            if run is None:
-                                run, kind, run_start = piece, 1, a
-                            elif kind == 1 and a == run_end:
-                                run += piece
-                            else:
-                                append(segment(kind, run, run_start, run_end))
-                                run, kind, run_start = piece, 1, a
-                            run_end = safe = a + len(piece)
-                            after = True
+                            out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 4:
                         start0 = m.start(2)
@@ -241,21 +186,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         name0 = m[2]
                         if not name0 or (known is not None and name0 not in known):
                             return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                         start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[6]
@@ -268,21 +201,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         name0 = m[2]
                         if not name0 or (known is not None and name0 not in known):
                             return None
-                        if parts0.__class__ is list:
-                            parts0 = ''.join(parts0) + '}'
-                        elif args0 is None:
-                            args0, parts0 = {}, '{}'
-                        if run is not None:
-                            append(segment(kind, run, run_start, run_end))
-                            run = None
-                        safe = m.end(5)
-                        made = make(ToolCall)
-                        set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                        set_given(made, given_call)
-                        set_extra(made, None)
-                        set_private(made, None)
-                        append(made)
-                        after, ended = False, start0
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                         pos = m.end()
                         s = 4
                         continue
@@ -293,25 +214,7 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         continue
                     if g == 12:
                         start0 = m.start()
-                        e = m.end()
-                        if safe < e:
-                            piece = text[safe:e]
-                            a = safe
-                            if not after:
-                                b = piece.lstrip()
-                                a += len(piece) - len(b)
-                                piece = b
-                            if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
-                        ended = start0
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
@@ -336,7 +239,7 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             m = match_3(text, pos)
                             if m is not None:
                                 return None
-                            return bool(segments or run is not None)
+                            return bool(out.segments or out.run_model)
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -351,21 +254,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -378,21 +269,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 4
                             continue
@@ -427,48 +306,14 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not segments:
+                            if once == SEGMENT and not out.segments:
                                 return None
                             if pos < e:
-                                if safe < e:
-                                    piece = text[safe:e]
-                                    a = safe
-                                    if not after:
-                                        b = piece.lstrip()
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                out.show(e)
                             return None
                         if g == 12:
                             start0 = m.start()
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -493,29 +338,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -541,52 +378,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 9
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 16:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     pos = m.end()
                                     # after ')'; expected: _LAST_COMMA, ', ', ']'
                                     if pos == n:
@@ -594,25 +411,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     m = match_6(text, pos)
                                     if m is not None:
                                         return None
-                                    return bool(segments or run is not None)
+                                    return bool(out.segments or out.run_model)
                                 if g == 10:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     start0 = m.start(8)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[8]
@@ -623,68 +428,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 14:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     start0 = m.start(8)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[8]
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(11)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                                     pos = m.end()
                                     s = 11
                                     continue
                                 if g == 15:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     pos = m.end()
                                     s = 4
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
             else:
                 if s < 5:
                     if s < 4:
@@ -697,82 +466,45 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 6:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[4]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(5)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 pos = m.end()
                                 s = 11
                                 continue
                             if g == 7:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 s = 11
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 4: after ']'; expected: TEXT, _PYTHON_END
                         m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
-                                after = False
+                                out.after_text = False
                                 pos = m.end()
                                 s = 6
                                 continue
                             return None
                         if once:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                            return segments, pos, safe, after
+                            out.flush()
+                            return pos
                         e = pos
                         while True:
                             if e >= n or text[e] not in "<[`":
@@ -785,44 +517,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 break
                             e += 1
                         if m is None:
-                            safe = pos
+                            out.consumed = pos
                             if pos < n:
-                                piece = text[pos:n]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             break
-                        safe = pos
+                        out.consumed = pos
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 4:
                             start0 = m.start(2)
@@ -864,29 +569,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key1
-                                    if k is None:
-                                        return None
+                                    k = key1 or place_name(args1)
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare1
                                         types = None if tools is None or name1 is None else tools.types(name1, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare1, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args1 is None:
-                                        args1 = {k: value}
-                                        parts1 = [f'{{{quoted(k)}: {t}']
+                                        args1, parts1 = {}, []
                                     elif k in args1:
                                         return None
-                                    else:
-                                        args1[k] = value
-                                        parts1.append(f', {quoted(k)}: {t}')
+                                    parts1.append(argument_text(args1, k, t))
+                                    args1[k] = value
                                     key1 = bare1 = None
                                     pos = e
                                     # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, ', ', ')'
@@ -912,32 +609,24 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key1
-                                                if k is None:
-                                                    return None
+                                                k = key1 or place_name(args1)
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    value = bare1
                                                     types = None if tools is None or name1 is None else tools.types(name1, k)
-                                                    if types == TEXT_ONLY:
-                                                        t = quoted(value)
-                                                    else:
-                                                        value = read_bare(value, types, "json")
-                                                        if types is not None and not fits(value, types):
-                                                            return None
-                                                        t = quoted(value) if value.__class__ is str else to_json(value)
+                                                    value, fits = bare_value(bare1, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
                                                 if args1 is None:
-                                                    args1 = {k: value}
-                                                    parts1 = [f'{{{quoted(k)}: {t}']
+                                                    args1, parts1 = {}, []
                                                 elif k in args1:
                                                     return None
-                                                else:
-                                                    args1[k] = value
-                                                    parts1.append(f', {quoted(k)}: {t}')
+                                                parts1.append(argument_text(args1, k, t))
+                                                args1[k] = value
                                                 key1 = bare1 = None
                                                 pos = e
-                                                # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, ', ', ')'
+                                                # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, '…
                                                 if pos == n:
                                                     return None
                                                 m = match_10(text, pos)
@@ -946,31 +635,19 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                                     if g == 5:
                                                         if not name1 or (known is not None and name1 not in known):
                                                             return None
-                                                        if parts1.__class__ is list:
-                                                            parts1 = ''.join(parts1) + '}'
-                                                        elif args1 is None:
-                                                            args1, parts1 = {}, '{}'
-                                                        if run is not None:
-                                                            append(segment(kind, run, run_start, run_end))
-                                                            run = None
-                                                        safe = m.end(3)
-                                                        made = make(ToolCall)
-                                                        set_values(made, {'kind': 'tool_call', 'name': name1, 'arguments': args1, 'arguments_text': parts1, 'id': id1, 'status': 'ok', 'span': (start1, safe), 'repairs': ()})
-                                                        set_given(made, given_call)
-                                                        set_extra(made, None)
-                                                        set_private(made, None)
-                                                        append(made)
-                                                        after, ended = False, start1
-                                                        after = False
+                                                        if parts1.__class__ is not str:
+                                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(3))
+                                                        out.after_text = False
                                                         pos = m.end()
                                                         s = 6
                                                         continue
                                                     return None
-                                                return bool(segments or run is not None or args1 is not None or key1 is not None)
-                                            return bool(segments or run is not None or args1 is not None or key1 is not None)
+                                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
                                         return None
-                                    return bool(segments or run is not None or args1 is not None or key1 is not None)
-                                return bool(segments or run is not None or args1 is not None or key1 is not None)
+                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
                             return None
                         e = pos
                         while True:
@@ -989,47 +666,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not segments:
+                        if once == SEGMENT and not out.segments:
                             return None
                         if pos < e:
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -1037,9 +680,8 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                     else:
                         # state 6: after _CODE_SPAN; expected: TEXT
                         if once:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                            return segments, pos, safe, after
+                            out.flush()
+                            return pos
                         e = pos
                         while True:
                             if e >= n or text[e] not in "<[`":
@@ -1052,44 +694,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 break
                             e += 1
                         if m is None:
-                            safe = pos
+                            out.consumed = pos
                             if pos < n:
-                                piece = text[pos:n]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             break
-                        safe = pos
+                        out.consumed = pos
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 4:
                             start0 = m.start(2)
@@ -1105,21 +720,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
@@ -1132,21 +735,9 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
-                            if parts0.__class__ is list:
-                                parts0 = ''.join(parts0) + '}'
-                            elif args0 is None:
-                                args0, parts0 = {}, '{}'
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe = m.end(5)
-                            made = make(ToolCall)
-                            set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                            set_given(made, given_call)
-                            set_extra(made, None)
-                            set_private(made, None)
-                            append(made)
-                            after, ended = False, start0
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
                             s = 4
                             continue
@@ -1174,27 +765,12 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         if m is None:
                             return None
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            b = piece.lstrip(" \t\r\n\x0c")
-                            a += len(piece) - len(b)
-                            piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 2, a
-                                elif kind == 2:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 2, a
-                                run_end = safe = a + len(piece)
+                                out.reasoning(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                                run = None
-                            safe, after, ended = m.end(), False, start0
+                            end_think(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -1218,47 +794,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not segments:
+                        if once == SEGMENT and not out.segments:
                             return None
                         if pos < e:
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            e = m.end()
-                            if safe < e:
-                                piece = text[safe:e]
-                                a = safe
-                                if not after:
-                                    b = piece.lstrip()
-                                    a += len(piece) - len(b)
-                                    piece = b
-                                if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
-                            ended = start0
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -1274,50 +816,25 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 4:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(1)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[2]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(3)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 # after ']'; expected: TEXT, _PYTHON_END
                                 m = match_8(text, pos)
                                 if m is not None:
                                     return None
                                 if once:
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                    return segments, pos, safe, after
+                                    out.flush()
+                                    return pos
                                 e = pos
                                 while True:
                                     if e >= n or text[e] not in "<[`":
@@ -1330,44 +847,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         break
                                     e += 1
                                 if m is None:
-                                    safe = pos
+                                    out.consumed = pos
                                     if pos < n:
-                                        piece = text[pos:n]
-                                        a = pos
-                                        if not after:
-                                            b = piece.lstrip(" \t\r\n\x0c")
-                                            a += len(piece) - len(b)
-                                            piece = b
+                                        piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                         if piece:
-                                            if run is None:
-                                                run, kind, run_start = piece, 1, a
-                                            elif kind == 1 and a == run_end:
-                                                run += piece
-                                            else:
-                                                append(segment(kind, run, run_start, run_end))
-                                                run, kind, run_start = piece, 1, a
-                                            run_end = safe = a + len(piece)
-                                            after = True
+                                            out.text(piece, a, a + len(piece))
                                     break
-                                safe = pos
+                                out.consumed = pos
                                 if pos < e:
-                                    piece = text[pos:e]
-                                    a = pos
-                                    if not after:
-                                        b = piece.lstrip(" \t\r\n\x0c")
-                                        a += len(piece) - len(b)
-                                        piece = b
-                                    piece = piece.rstrip(" \t\r\n\x0c")
+                                    piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                                     if piece:
-                                        if run is None:
-                                            run, kind, run_start = piece, 1, a
-                                        elif kind == 1 and a == run_end:
-                                            run += piece
-                                        else:
-                                            append(segment(kind, run, run_start, run_end))
-                                            run, kind, run_start = piece, 1, a
-                                        run_end = safe = a + len(piece)
-                                        after = True
+                                        out.text(piece, a, a + len(piece))
                                 return None
                             if g == 6:
                                 key0 = m[5]
@@ -1386,52 +876,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 9
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
@@ -1442,67 +912,31 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 14:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(11)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                                 pos = m.end()
                                 s = 11
                                 continue
                             if g == 15:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 pos = m.end()
                                 s = 4
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 10: after '=' in tool_call; expected: PYTHON_VALUE
                         if pos == n:
@@ -1518,29 +952,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1566,52 +992,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 12
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 10:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     start0 = m.start(8)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[8]
@@ -1622,27 +1028,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 15:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     pos = m.end()
                                     s = 11
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
             else:
                 if s < 13:
                     if s < 12:
@@ -1651,9 +1045,8 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                         if m is not None:
                             return None
                         if once:
-                            if run is not None:
-                                append(segment(kind, run, run_start, run_end))
-                            return segments, pos, safe, after
+                            out.flush()
+                            return pos
                         e = pos
                         while True:
                             if e >= n or text[e] not in "<[`":
@@ -1666,44 +1059,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 break
                             e += 1
                         if m is None:
-                            safe = pos
+                            out.consumed = pos
                             if pos < n:
-                                piece = text[pos:n]
-                                a = pos
-                                if not after:
-                                    b = piece.lstrip(" \t\r\n\x0c")
-                                    a += len(piece) - len(b)
-                                    piece = b
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
-                                    if run is None:
-                                        run, kind, run_start = piece, 1, a
-                                    elif kind == 1 and a == run_end:
-                                        run += piece
-                                    else:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run, kind, run_start = piece, 1, a
-                                    run_end = safe = a + len(piece)
-                                    after = True
+                                    out.text(piece, a, a + len(piece))
                             break
-                        safe = pos
+                        out.consumed = pos
                         if pos < e:
-                            piece = text[pos:e]
-                            a = pos
-                            if not after:
-                                b = piece.lstrip(" \t\r\n\x0c")
-                                a += len(piece) - len(b)
-                                piece = b
-                            piece = piece.rstrip(" \t\r\n\x0c")
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                if run is None:
-                                    run, kind, run_start = piece, 1, a
-                                elif kind == 1 and a == run_end:
-                                    run += piece
-                                else:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run, kind, run_start = piece, 1, a
-                                run_end = safe = a + len(piece)
-                                after = True
+                                out.text(piece, a, a + len(piece))
                         return None
                     else:
                         # state 12: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1729,52 +1095,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 12
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
@@ -1785,41 +1131,17 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 13:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(11)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                                 start0 = m.start(12)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[12]
@@ -1836,71 +1158,35 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         s = 13
                                         continue
                                     return None
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 14:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(11)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                                 pos = m.end()
                                 s = 11
                                 continue
                             if g == 15:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 pos = m.end()
                                 s = 11
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                 else:
                     if s < 14:
                         # state 13: after '=' in tool_call; expected: PYTHON_VALUE
@@ -1917,29 +1203,21 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0
-                            if k is None:
-                                return None
+                            k = key0 or place_name(args0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                value = bare0
                                 types = None if tools is None or name0 is None else tools.types(name0, k)
-                                if types == TEXT_ONLY:
-                                    t = quoted(value)
-                                else:
-                                    value = read_bare(value, types, "json")
-                                    if types is not None and not fits(value, types):
-                                        return None
-                                    t = quoted(value) if value.__class__ is str else to_json(value)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
                             if args0 is None:
-                                args0 = {k: value}
-                                parts0 = [f'{{{quoted(k)}: {t}']
+                                args0, parts0 = {}, []
                             elif k in args0:
                                 return None
-                            else:
-                                args0[k] = value
-                                parts0.append(f', {quoted(k)}: {t}')
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
                             key0 = bare0 = None
                             pos = e
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
@@ -1965,52 +1243,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0
-                                        if k is None:
-                                            return None
+                                        k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            value = bare0
                                             types = None if tools is None or name0 is None else tools.types(name0, k)
-                                            if types == TEXT_ONLY:
-                                                t = quoted(value)
-                                            else:
-                                                value = read_bare(value, types, "json")
-                                                if types is not None and not fits(value, types):
-                                                    return None
-                                                t = quoted(value) if value.__class__ is str else to_json(value)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
                                         if args0 is None:
-                                            args0 = {k: value}
-                                            parts0 = [f'{{{quoted(k)}: {t}']
+                                            args0, parts0 = {}, []
                                         elif k in args0:
                                             return None
-                                        else:
-                                            args0[k] = value
-                                            parts0.append(f', {quoted(k)}: {t}')
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
                                         s = 14
                                         continue
-                                    return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                                 if g == 10:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     start0 = m.start(8)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[8]
@@ -2021,27 +1279,15 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                 if g == 15:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts0.__class__ is list:
-                                        parts0 = ''.join(parts0) + '}'
-                                    elif args0 is None:
-                                        args0, parts0 = {}, '{}'
-                                    if run is not None:
-                                        append(segment(kind, run, run_start, run_end))
-                                        run = None
-                                    safe = m.end(7)
-                                    made = make(ToolCall)
-                                    set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                    set_given(made, given_call)
-                                    set_extra(made, None)
-                                    set_private(made, None)
-                                    append(made)
-                                    after, ended = False, start0
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     pos = m.end()
                                     s = 11
                                     continue
                                 return None
-                            return bool(segments or run is not None or args0 is not None or key0 is not None)
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
+                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                     else:
                         # state 14: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
@@ -2066,52 +1312,32 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0
-                                    if k is None:
-                                        return None
+                                    k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        value = bare0
                                         types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        if types == TEXT_ONLY:
-                                            t = quoted(value)
-                                        else:
-                                            value = read_bare(value, types, "json")
-                                            if types is not None and not fits(value, types):
-                                                return None
-                                            t = quoted(value) if value.__class__ is str else to_json(value)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
                                     if args0 is None:
-                                        args0 = {k: value}
-                                        parts0 = [f'{{{quoted(k)}: {t}']
+                                        args0, parts0 = {}, []
                                     elif k in args0:
                                         return None
-                                    else:
-                                        args0[k] = value
-                                        parts0.append(f', {quoted(k)}: {t}')
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
                                     s = 14
                                     continue
-                                return bool(segments or run is not None or args0 is not None or key0 is not None)
+                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[8]
@@ -2122,26 +1348,13 @@ def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):
                             if g == 15:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
-                                if parts0.__class__ is list:
-                                    parts0 = ''.join(parts0) + '}'
-                                elif args0 is None:
-                                    args0, parts0 = {}, '{}'
-                                if run is not None:
-                                    append(segment(kind, run, run_start, run_end))
-                                    run = None
-                                safe = m.end(7)
-                                made = make(ToolCall)
-                                set_values(made, {'kind': 'tool_call', 'name': name0, 'arguments': args0, 'arguments_text': parts0, 'id': id0, 'status': 'ok', 'span': (start0, safe), 'repairs': ()})
-                                set_given(made, given_call)
-                                set_extra(made, None)
-                                set_private(made, None)
-                                append(made)
-                                after, ended = False, start0
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 pos = m.end()
                                 s = 11
                                 continue
                             return None
-                        return bool(segments or run is not None or args0 is not None or key0 is not None)
-    if run is not None:
-        append(segment(kind, run, run_start, run_end))
-    return (segments, n, safe, after) if once else segments
+                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+    out.flush()
+    return n

@@ -1,6 +1,7 @@
 """Writes the code of operations: lines of Python over the local variables of a fast path.
 
-See `states` for these variables, and the builder in `semantics` for what each operation does.
+See `states` for these variables. What a complete node adds to the output is in `outspoken.semantics.segments`, which
+the builder calls, too: the code here only keeps what is known of the open nodes.
 """
 
 from __future__ import annotations
@@ -8,16 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import NamedOperation
 
-from .source import literal, written
-
-#: The variables of an open node; each gets the depth of the node as a suffix: `start0`, `name0`, and so on.
-_VARIABLES = ("name", "id", "args", "parts", "key", "bare")
+from .source import literal
 
 EMPTY = '""'
+
+#: The variables of an open node by its kinds. Each gets the depth of the node as a suffix: `start0`, `name0`, …
+_CALL = ("name", "id", "args", "parts", "key", "bare")
+_VARIABLES = {
+    "tool_call": _CALL,
+    "action": _CALL,
+    "call_id": ("name",),
+    "payload": ("name", "bare"),
+    "think": ("content",),
+    "envelope": ("content", "more"),
+}
 
 
 class UnsupportedError(Exception):
@@ -44,13 +52,13 @@ class OperationWriter:
 
     def __init__(self, automaton: Automaton) -> None:
         self._automaton, header = automaton, automaton.tables.header
-        self._values, self._trims_text = header.values, "text" in header.trim
-        self._acts = bool(header.actions)
-        self._answers = tuple([name.lower() for name in header.answer])
+        self._values = header.values
+        self._acts, self._answers = bool(header.actions), bool(header.answer)
         #: subtracts the length of the prompt in the text
         self._shift = " - o" if header.opened else ""
-        self._segment = f"append(segment(kind, run, run_start{self._shift}, run_end{self._shift}))"
-        self._flush = ("if run is not None:", f"    {self._segment}", "    run = None")
+        self._unshift = " + o" if header.opened else ""
+        #: JSON strings may be the text of reasoning or of an envelope
+        self._has_content = any(rule.short == "content" for rule in automaton.tables.rules)
         self._lines: list[str] = []
         self._indent = 0
         #: the last value is certainly a string
@@ -84,10 +92,24 @@ class OperationWriter:
             raise UnsupportedError
         return len(self._nodes) - 1
 
+    def _kinds(self) -> set[str]:
+        """The kinds that the innermost node may become."""
+        return set(self._nodes[self._top()].split())
+
+    def _pop(self) -> tuple[int, _Facts]:
+        """The innermost node ends: its depth, and what is certain about it."""
+        d = self._top()
+        self._nodes.pop()
+        return d, self._facts.pop(d, _Facts())
+
     def _note(self, **known: bool) -> None:
         """Note what is certain about the innermost node from here on."""
         d = self._top()
         self._facts[d] = self._facts.get(d, _Facts())._replace(**known)
+
+    def _offsets(self, start: str, end: str) -> str:
+        """Two places in the text as offsets in the raw text."""
+        return f"{start}{self._shift}, {end}{self._shift}"
 
     def _operate(self, ops: list[NamedOperation] | tuple[NamedOperation, ...], start: str = "", end: str = "") -> None:
         """Write operations on groups of the match `m`, or on the token between `start` and `end`."""
@@ -102,67 +124,42 @@ class OperationWriter:
                 raise UnsupportedError
             write(arg, first, last, "" if start else f"m[{group}]")
 
-    # text
-
-    def _append_text(self, kind: int) -> None:
-        """Append `piece`, which begins at `a`, to the text (1) or reasoning (2)."""
-        adjacent = " and a == run_end" if kind == 1 else ""
-        self._put("if run is None:", f"    run, kind, run_start = piece, {kind}, a")
-        self._put(f"elif kind == {kind}{adjacent}:", "    run += piece")
-        self._put("else:", f"    {self._segment}")
-        self._put(f"    run, kind, run_start = piece, {kind}, a")
-        self._put("run_end = safe = a + len(piece)")
-        if kind == 1:
-            self._put("after = True")
-
-    def _append_shown(self, end: str) -> None:
-        """Append everything from `safe` to `end` to the text."""
-        self._put(f"if safe < {end}:")
-        self._indent += 1
-        self._put(f"piece = text[safe:{end}]", "a = safe")
-        if self._trims_text:
-            self._put("if not after:", "    b = piece.lstrip()", "    a += len(piece) - len(b)", "    piece = b")
-        self._put("if piece:")
-        self._block(lambda: self._append_text(1))
-        self._indent -= 1
+    # free text
 
     def _piece(self, role: str, after_marker: bool, end: str, *, ends: bool) -> None:
         """The code for free text from `pos` to `end`, without the white space that belongs to markers."""
         if role == "CODE":
-            self._put("if once == SEGMENT and not segments:", "    return None", f"if pos < {end}:")
-            self._block(lambda: self._append_shown(end))
+            self._put("if once == SEGMENT and not out.segments:", "    return None", f"if pos < {end}:")
+            self._put(f"    out.show({end}{self._shift})")
             return
         if role == "TEXT":
-            self._put("safe = pos")
+            self._put(f"out.consumed = pos{self._shift}")
         trims = role in self._automaton.trims
         if role == "ARG_VALUE":
-            d = self._top()
-            self._put(f"piece = text[pos:{end}]", *["a = pos"] * (trims and after_marker))
-            self._trim(role, leads=trims and after_marker, ends=trims)
-            self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
-            self._is_bare = True
+            self._value(end, leads=trims and after_marker, ends=trims)
             return
         self._put(f"if pos < {end}:")
-        self._block(lambda: self._text(role, end, leads=trims and after_marker, ends=trims and not ends))
-
-    def _text(self, role: str, end: str, *, leads: bool, ends: bool) -> None:
-        """The code for text or reasoning from `pos` to `end`, which is not empty."""
-        self._put(f"piece = text[pos:{end}]", "a = pos")
-        self._trim(role, leads=leads, ends=ends)
-        kind = 1 if role == "TEXT" else 2
+        add = "text" if role == "TEXT" else "reasoning"
+        leads, ends = trims and after_marker, trims and not ends
         if leads or ends:
-            self._put("if piece:")
-            self._block(lambda: self._append_text(kind))
+            lead = "not out.after_text" if leads and role == "TEXT" else str(leads)
+            self._put(f"    piece, a = trimmed(text, pos, {end}, leads={lead}, ends={ends})", "    if piece:")
+            self._put(f"        out.{add}(piece, {self._offsets('a', 'a + len(piece)')})")
         else:
-            self._append_text(kind)
+            self._put(f"    out.{add}(text[pos:{end}], {self._offsets('pos', end)})")
 
-    def _trim(self, role: str, *, leads: bool, ends: bool) -> None:
-        """Strip the white space that belongs to markers from `piece`."""
-        if leads:
-            lead = [f"b = piece.lstrip({literal(BLANK)})", "a += len(piece) - len(b)", "piece = b"]
-            self._put(*(["if not after:", *[f"    {line}" for line in lead]] if role == "TEXT" else lead))
-        if ends:
-            self._put(f"piece = piece.rstrip({literal(BLANK)})")
+    def _value(self, end: str, *, leads: bool, ends: bool) -> None:
+        """The code for the bare text of an argument."""
+        d = self._top()
+        if leads or ends or self._answers:
+            self._put(f"piece, a = trimmed(text, pos, {end}, leads={leads}, ends={ends})")
+        else:
+            self._put(f"piece = text[pos:{end}]")
+        if self._answers:
+            self._put(f"if bare{d} is not None or name{d} is None:", "    return None")
+            self._put(f"span{d} = ({self._offsets('a', 'a + len(piece)')}) if piece else (0, 0)")
+        self._put(f"bare{d} = piece if bare{d} is None else bare{d} + piece")
+        self._is_bare = True
 
     # nodes
 
@@ -171,63 +168,101 @@ class OperationWriter:
         self._nodes.append(arg)
         self._facts[d] = _Facts(False, True, (self._matches, start))
         self._put(f"start{d} = {start}")
-        kinds = set(arg.split())
-        variables = ("name",) if kinds == {"call_id"} else () if kinds <= {"think", "code"} else _VARIABLES
-        if variables:
-            self._put(f"{' = '.join([f'{name}{d}' for name in variables])} = None")
+        kinds = arg.split()
+        names = dict.fromkeys([name for kind in kinds for name in _VARIABLES.get(kind, ())])
+        if not self._has_content:
+            names.pop("content", None)
+        if "tool_call" in kinds and self._answers:
+            self._put(f"span{d} = (0, 0)")
+        if names:
+            self._put(f"{' = '.join([f'{name}{d}' for name in names])} = None")
+        if arg == "answer":
+            self._put("out.after_text = False")
 
     def _do_reopen(self, arg: str, start: str, end: str, token: str) -> None:
-        self._do_begin(arg, "ended", end, token)
+        self._do_begin(arg, f"out.node_start{self._unshift}", end, token)
 
     def _do_drop(self, arg: str, start: str, end: str, token: str) -> None:
-        self._top()
-        self._nodes.pop()
-        self._put("after = False")
+        self._pop()
+        self._put("out.after_text = False")
 
     def _do_markup(self, arg: str, start: str, end: str, token: str) -> None:
-        self._put("after = False")
+        self._put("out.after_text = False")
+
+    def _ends(self, function: str, end: str, *between: str, d: int) -> None:
+        """The call of a function that adds what ended to the output."""
+        arguments = ["out", *between, f"start{d}{self._shift}", f"{end}{self._shift}"]
+        self._put(f"{function}({', '.join(arguments)})")
 
     def _do_end_code(self, arg: str, start: str, end: str, token: str) -> None:
-        d = self._top()
-        self._put(f"e = {end}")
-        self._append_shown("e")
-        self._nodes.pop()
-        self._put(f"ended = start{d}")
+        self._ends("end_code", end, d=self._pop()[0])
+
+    def _do_end_answer(self, arg: str, start: str, end: str, token: str) -> None:
+        self._ends("end_answer", end, d=self._pop()[0])
 
     def _do_end_think(self, arg: str, start: str, end: str, token: str) -> None:
-        d = self._top()
-        self._nodes.pop()
-        self._put(*self._flush, f"safe, after, ended = {end}, False, start{d}")
+        d, _ = self._pop()
+        content = f", *(content{d} or ())" if self._has_content else ""
+        self._put(f"end_think(out, {self._offsets(f'start{d}', end)}{content})")
+
+    def _do_end_json(self, arg: str, start: str, end: str, token: str) -> None:
+        d, _ = self._pop()
+        self._put(f"e = {end}")
+        self._put(f"end_json(out, text[start{d}:e], {self._offsets(f'start{d}', 'e')}, settings.max_depth)")
+
+    def _do_end_envelope(self, arg: str, start: str, end: str, token: str) -> None:
+        d, _ = self._pop()
+        self._ends("end_envelope", end, f"*(content{d} or NO_CONTENT)", f"more{d}", d=d)
+
+    def _do_end_payload(self, arg: str, start: str, end: str, token: str) -> None:
+        d, _ = self._pop()
+        self._ends("end_payload", end, f'header.payload(name{d} or "")', f"last if bare{d} is None else bare{d}", d=d)
 
     def _do_end_call_id(self, arg: str, start: str, end: str, token: str) -> None:
-        d = self._top()
-        self._nodes.pop()
-        c, facts = self._top(), self._facts.pop(d, _Facts())
+        d, facts = self._pop()
+        c = self._top()
         same = bool(token) and facts.begun == (self._matches, start) and start != end
         self._put(f"id{c} = {token if same else f'text[start{d}:{end}]'}")
         if not facts.unnamed:
             self._put(f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
-        if self._acts:
-            raise UnsupportedError  # the call may be an action
-        d = self._top()
-        self._nodes.pop()
-        self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
+        d, facts = self._pop()
+        depth = self._indent
         if self._answers:
-            self._put(f"if name{d}.strip().lower() in {written(self._answers)}:", "    return None")
-        if not self._facts.pop(d, _Facts()).complete:
-            self._put(f"if parts{d}.__class__ is list:", f"    parts{d} = ''.join(parts{d}) + '}}'")
-            self._put(f"elif args{d} is None:", f"    args{d}, parts{d} = {{}}, '{{}}'")
-        self._put(*self._flush, f"safe = {end}")
-        variables = f"'name': name{d}, 'arguments': args{d}, 'arguments_text': parts{d}, 'id': id{d}"
-        span = f"(start{d}{self._shift}, safe{self._shift})"
-        self._put("made = make(ToolCall)")
-        self._put(
-            f"set_values(made, {{'kind': 'tool_call', {variables}, 'status': 'ok', 'span': {span}, 'repairs': ()}})"
-        )
-        self._put("set_given(made, given_call)", "set_extra(made, None)", "set_private(made, None)", "append(made)")
-        self._put(f"after, ended = False, start{d}")
+            raw = f"text[span{d}[0]{self._unshift} : span{d}[1]{self._unshift}]"
+            self._put(f"if is_answer(name{d}, ANSWERS):")
+            self._put(f"    if parts{d}.__class__ is list and len(args{d}) > 1:", "        return None")
+            self._put(f"    if not end_answer_call(out, args{d}, {raw}, span{d}, {self._offsets(f'start{d}', end)}):")
+            self._put("        return None", "else:")
+            self._indent += 1
+        if self._acts:
+            self._put(f'if mapping.is_name(name{d} or ""):')
+            self._indent += 1
+            self._action(d, end)
+            self._indent -= 1
+            self._put("else:")
+            self._indent += 1
+        self._put(f"if not name{d} or (known is not None and name{d} not in known):", "    return None")
+        if not facts.complete:
+            self._put(f"if parts{d}.__class__ is not str:")
+            self._put(f'    parts{d} = "".join(parts{d} or ()) + closing_text(args{d}, keyed=True)')
+        args = f"args{d}" if facts.complete else f"args{d} or {{}}"
+        self._put(f"end_call(out, name{d}, {args}, parts{d}, id{d}, {self._offsets(f'start{d}', end)})")
+        self._indent = depth
+
+    def _do_end_action(self, arg: str, start: str, end: str, token: str) -> None:
+        d, _ = self._pop()
+        self._action(d, end)
+        if self._nodes and "action" in self._nodes[-1].split():
+            self._put(f"args{d - 1} = nest_action(out, args{d - 1})")
+
+    def _action(self, d: int, end: str) -> None:
+        """The end of an action; the parser reads one with which something is wrong."""
+        offsets = self._offsets(f"start{d}", "e")
+        self._put(f"e = {end}", f"raw = text[start{d}:e]")
+        self._put(f"if not end_action(out, header, settings, name{d}, args{d}, id{d}, raw, {offsets}):")
+        self._put("    return None")
 
     # tokens and fields
 
@@ -239,6 +274,8 @@ class OperationWriter:
     def _do_token_tool_name(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"name{self._top()} = {token or EMPTY}")
         self._note(unnamed=False)
+
+    _do_token_action_name = _do_token_payload_name = _do_token_tool_name
 
     def _do_token_call_id(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"id{self._top()} = {token or EMPTY}")
@@ -260,27 +297,46 @@ class OperationWriter:
         """The value that was read last if it is a string, otherwise None."""
         return "last" if self._is_string else "last if last.__class__ is str else None"
 
+    def _do_field_content(self, arg: str, start: str, end: str, token: str) -> None:
+        string = "if last.__class__ is str:"
+        self._put(string, f"    content{self._top()} = last, ({self._offsets(start, end)})")
+
+    def _do_field_needs_more_work(self, arg: str, start: str, end: str, token: str) -> None:
+        self._put("if last.__class__ is bool:", f"    more{self._top()} = last")
+
     def _do_field_arguments(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
-        self._put("if last.__class__ is not dict:", "    return None", f"args{d}, parts{d} = last, said")
+        self._put("if last.__class__ is not dict:", "    last, said = object_of(last, said, settings.max_depth)")
+        self._put("    if last.__class__ is not dict:", "        return None", f"args{d}, parts{d} = last, said")
+        if self._answers:
+            self._put(f"span{d} = ({self._offsets(start, end)})")
         self._note(complete=True)
 
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
-        self._put(f"k = key{d}", "if k is None:", "    return None")
+        self._put(f"k = key{d} or place_name(args{d})")
         self._note(complete=False)
         if not self._is_bare:
-            self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)", "else:")
-        self._indent += not self._is_bare
-        self._put(f"value = bare{d}", f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
-        self._put("if types == TEXT_ONLY:", "    t = quoted(value)", "else:")
-        self._put(f"    value = read_bare(value, types, {literal(self._values)})")
-        self._put("    if types is not None and not fits(value, types):", "        return None")
-        self._put("    t = quoted(value) if value.__class__ is str else to_json(value)")
+            self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)")
+            if self._answers:
+                self._put(f"    span{d} = ({self._offsets(start, end)})")
+            self._put("else:")
+            self._indent += 1
+        self._bare_value(d)
         self._indent -= not self._is_bare
         self._is_bare = False
-        self._put(
-            f"if args{d} is None:", f"    args{d} = {{k: value}}", f"    parts{d} = [f'{{{{{{quoted(k)}}: {{t}}']"
-        )
-        self._put(f"elif k in args{d}:", "    return None", "else:", f"    args{d}[k] = value")
-        self._put(f"    parts{d}.append(f', {{quoted(k)}}: {{t}}')", f"key{d} = bare{d} = None")
+        self._put(f"if args{d} is None:", f"    args{d}, parts{d} = {{}}, []")
+        self._put(f"elif k in args{d}:", "    return None")
+        self._put(f"parts{d}.append(argument_text(args{d}, k, t))", f"args{d}[k] = value", f"key{d} = bare{d} = None")
+
+    def _bare_value(self, d: int) -> None:
+        """The value of an argument that is written as bare text."""
+        self._put(f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
+        if self._acts:
+            is_action = "True" if "action" in self._kinds() else f'mapping.is_name(name{d} or "")'
+            self._put(f"if {is_action}:", "    if types is not None:", "        return None")
+            self._put(f"    value, fits = bare{d}, True", "else:")
+            self._indent += 1
+        self._put(f"value, fits = bare_value(bare{d}, types, {literal(self._values)})")
+        self._indent -= self._acts
+        self._put("if not fits:", "    return None", "t = to_json(value)")

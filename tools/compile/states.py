@@ -3,12 +3,11 @@
 The function does what the parser and the builder do with a complete text, without damage. The writer knows which nodes
 are open in each state, so their data are local variables. The function returns None for anything uncertain, and for
 what it has no code for; then the parser reads the text from its start. It returns True or False if the grammar refuses
-the text.
+the text: a stream has passed on some of it by then, or not. Otherwise it returns the place up to which it has read.
 
 Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
-the text; `once` tells what is read. `m` is the match, `g` its branch, `e` its start. `run` is the text or reasoning
-(by `kind`) that was read, from `run_start` to `run_end`; `last` is the value that was read last and `said` its text;
-everything up to `safe` is in segments, and `after` tells whether the last of them is text.
+the text; `once` tells what is read, and `out` is the output. `m` is the match, `g` its branch, `e` its start; `last` is
+the value that was read last and `said` its text.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class StateWriter(OperationWriter):
     `lines` is the code of the function, `globals` that of what it needs. `states` are the numbers of the
     states. `counts` says how many branches lead to each state; a state with one is written in place.
 
-    With `learning`, the function returns a number for what it lacks: the index in `missing`.
+    With `learning`, the function returns a tuple for what it lacks: the index in `missing`.
     """
 
     def __init__(
@@ -131,12 +130,12 @@ class StateWriter(OperationWriter):
         self.lines = self._lines
 
     def _write_all(self, bodies: list[tuple[int, list[str]]]) -> None:
-        self._put("def read_sound(text, pos, s, tools, known, depth, once, o, safe, after):")
+        self._put("def read_sound(text, pos, s, out, tools, settings, once, o):")
         self._indent = 1
-        self._put("n = len(text)", "segments = []", "append = segments.append", "run = last = said = None")
-        self._put("kind = run_start = run_end = ended = 0", "while True:")
+        self._put("n = len(text)", "known = None if tools is None else tools.names", "depth = settings.max_depth")
+        self._put("last = said = None", "while True:")
         self._block(lambda: self._dispatch(bodies))
-        self._put(*self._flush[:2], "return (segments, n, safe, after) if once else segments")
+        self._put("out.flush()", "return n")
 
     def _dispatch(self, bodies: list[tuple[int, list[str]]]) -> None:
         """Dispatch to the code of the state `s`, by binary search."""
@@ -177,7 +176,7 @@ class StateWriter(OperationWriter):
         if not self._learning:
             return "None"
         self.missing.append(part)
-        return str(len(self.missing) - 1)
+        return f"({len(self.missing) - 1},)"
 
     # states
 
@@ -215,7 +214,7 @@ class StateWriter(OperationWriter):
         is_top_level = config.free.target is self._automaton.top_level
         if config.free.terminal.short == "TEXT" and is_top_level and not state.nodes:
             self._put("if once:")
-            self._block(lambda: self._put(*self._flush[:2], "return segments, pos, safe, after"))
+            self._put("    out.flush()", "    return pos")
         self._free(state, config.free)
 
     def _comment(self, state: State) -> list[str]:
@@ -231,7 +230,7 @@ class StateWriter(OperationWriter):
         steps = config.leading_markers if free else [*config.markers, *config.embedded]
         expected = [*free, *[spelling(step.terminal) for step in steps if not step.inserted]]
         shown = ", ".join(expected[:4]) + ", …" * (len(expected) > 4)
-        return [shortened(f"# {place}{within}; expected: {shown}", 116 - 4 * self._indent)]
+        return [shortened(f"# {place}{within}; expected: {shown}", 92 - 4 * self._indent)]
 
     def _end(self, config: Config) -> None:
         """The code at the end of the text."""
@@ -267,7 +266,7 @@ class StateWriter(OperationWriter):
     def _refuse(self) -> None:
         """The grammar refuses the text: return whether a stream has passed on anything by then."""
         calls = [d for d, kinds in enumerate(self._nodes) if "tool_call" in kinds.split()]
-        passed_on = ["segments", "run is not None", *[f"args{d} is not None or key{d} is not None" for d in calls]]
+        passed_on = ["out.segments", "out.run_model", *[f"args{d} is not None or key{d} is not None" for d in calls]]
         self._put(f"return bool({' or '.join(passed_on)})")
 
     def _branches_of(self, config: Config, state: State, kind: str) -> _Branches:
@@ -324,6 +323,9 @@ class StateWriter(OperationWriter):
         """The code for free text up to the marker that ends it, or to the end."""
         target, role = free.target, free.terminal.short
         branches = self._branches_of(target, state, "find")
+        if not branches.markers.trees:
+            self._free_to_end(free, role, state.after_marker)
+            return
         chars = branches.markers.chars
         searched = set(chars[1]) if chars is not None else set[str]()
         # If the search stops at a character of every missing closer, only text with other stops may lack one.
@@ -424,8 +426,6 @@ class StateWriter(OperationWriter):
 
     def _json(self, step: Transition, chars: str) -> None:
         """A JSON value that cannot continue behind its end; does inline what `read_at` does."""
-        if step.role == "arguments" and chars != "{":
-            raise UnsupportedError  # the parser makes arguments from other values
         if not set(chars) <= set('{["'):
             self._scan(step, "read_at(text, pos, depth)")
             return

@@ -6,17 +6,19 @@ on nothing but the checkout.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text, render
-from outspoken.fast_path import reader, runtime
+from outspoken.fast_path import reader
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import matcher_of
 from outspoken.results.errors import RenderError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.handlers import HANDLERS
+from outspoken.semantics.output import Output
 from tools.shared.corpus import Case
 
+from .layout import source_of
 from .states import Part, Shared, StateWriter
 
 #: How many places with an opening marker are read in the texts of each other format.
@@ -77,6 +79,17 @@ def _rendered(items: list[Any], name: str) -> str | None:
         return None  # the format cannot say it
 
 
+class _Entry(NamedTuple):
+    """How the function is called: for a text from a position on, in a state. The text begins with `prompt` characters
+    of the prompt."""
+
+    text: str
+    pos: int = 0
+    state: int = 0
+    once: int = reader.WHOLE
+    prompt: int = 0
+
+
 class Trainer:
     """Finds the parts that texts take. `cases` are the sound responses of all formats."""
 
@@ -89,27 +102,30 @@ class Trainer:
         entries = self._entries(shared.automaton, name)
         while entries:
             writer = StateWriter(shared, parts, learning=True)
-            scope: dict[str, Any] = {**vars(runtime)}
-            exec(compile("\n".join([*writer.globals, *writer.lines]), f"<{name}>", "exec"), scope)
-            read: Any = scope["read_sound"]
-            missing, waiting = set[Part](), list[tuple[Any, ...]]()
+            scope: dict[str, Any] = {}
+            exec(compile(source_of(writer, shared), f"<{name}>", "exec"), scope)
+            read, trims = scope["read_sound"], scope["TRIMS_TEXT"]
+            missing, waiting = set[Part](), list[_Entry]()
             for entry in entries:
-                found: Any = read(*entry)
-                if isinstance(found, int) and not isinstance(found, bool):
-                    missing.add(writer.missing[found])
+                text, pos, state, once, prompt = entry
+                output = Output(text[prompt:], None, trims=trims)
+                output.consumed = pos - prompt
+                found: Any = read(text, pos, state, output, None, DEFAULT, once, prompt)
+                if found.__class__ is tuple:
+                    missing.add(writer.missing[int(found[0])])
                     waiting.append(entry)
             parts |= missing
             entries = waiting
         return parts
 
-    def _entries(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
+    def _entries(self, automaton: Automaton, name: str) -> list[_Entry]:
         """How the function is called for each text: from its beginning, and from places with an opening marker."""
-        opened = automaton.tables.header.opened
-        depth = DEFAULT.max_depth
-        example = automaton.tables.header.example
-        own = [*[case.text for case in self._cases if case.format == name], *rendered(name), example, *_MORE]
-        texts = [(opened + text, len(opened)) for text in own] + [(text, 0) for text in own]
-        entries: list[tuple[Any, ...]] = [(text, 0, 0, None, None, depth, 0, o, 0, True) for text, o in texts]
+        header = automaton.tables.header
+        own = [case.text for case in self._cases if case.format == name]
+        own += [*rendered(name), header.example, *_MORE]
+        entries = [_Entry(text) for text in own]
+        if header.opened:
+            entries += [_Entry(header.opened + text, prompt=len(header.opened)) for text in own]
         find = matcher_of(automaton.top_level, "find whole", HANDLERS).find
         texts_of = {name: own}
         for case in self._cases:
@@ -121,6 +137,6 @@ class Trainer:
                 at = 0
                 while (format_ == name or count < _MAX_FOREIGN) and (match := find(text, at)) is not None:
                     start = match.start()
-                    entries.append((text, start, 1, None, None, depth, 1, 0, start, True))
+                    entries.append(_Entry(text, start, 1, reader.SEGMENT))
                     count, at = count + 1, max(match.end(), start + 1)
         return entries

@@ -15,6 +15,7 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
 from .opener_index import is_lenient
+from .ranking import has_actions, has_content, is_text
 
 if TYPE_CHECKING:
     from outspoken.engine.recovery_driver import RecoveryDriver
@@ -225,22 +226,18 @@ class Candidate:
     def rank(self, first: str | None) -> tuple[Any, ...]:
         """How good this reading is: the smallest rank is the best. `first` is the format that was found before."""
         tools = self.builder.context.tools
-        segments = self.builder.output.segments
-        called = [s.name for s in segments if s.kind == "tool_call"]
-        answered = self.builder.output.outcome.answered
+        output = self.builder.output
+        called = [s.name for s in output.segments if s.kind == "tool_call"]
         has_end = self.segment.has_ended or self.may_end
         return (
             self.segment.refusal is not None,
             not has_end,
-            not any(s.kind != "text" for s in segments),
+            is_text(output),
             self.segment.damage,
             tools is not None and any(name not in tools for name in called),
-            not (answered or any(s.kind not in ("text", "reasoning") for s in segments)),
+            not has_content(output),
             -self.end if has_end else not any(f.name for f in self.builder.nodes),
-            not (
-                answered
-                or any(s.kind in ("tool_call", "action", "payload") and s.status != "invalid" for s in segments)
-            ),
+            not has_actions(output),
             self.name != first,
             self.name != PLAIN,
             bool(self.automaton.tables.header.like),

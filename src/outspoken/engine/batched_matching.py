@@ -13,7 +13,7 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
 from .state import carry_out
-from .text_buffer import BLANK, BLANKS
+from .text_buffer import BLANK, BLANKS, trimmed
 
 if TYPE_CHECKING:
     from .parser import AutomatonParser
@@ -87,13 +87,10 @@ def _pass_on(parser: AutomatonParser, free: Transition, role: str, start: int, e
     builder, state, base = parser.builder, parser.state, parser.text.base
     if role == "TEXT":
         builder.output.consumed = base + start
-    piece = parser.text.text[start:end]
-    if piece and role in state.trims:
-        if state.after_marker and not (
-            role == "TEXT" and (builder.output.after_text or "TEXT" not in state.leading_trims)
-        ):
-            start = end - len(piece := piece.lstrip(BLANK))
-        piece = piece.rstrip(BLANK)
+    trims = role in state.trims
+    keeps_lead = role == "TEXT" and (builder.output.after_text or "TEXT" not in state.leading_trims)
+    leads = trims and state.after_marker and not keeps_lead
+    piece, start = trimmed(parser.text.text, start, end, leads=leads, ends=trims)
     if piece:
         FREE[role](builder, piece, base + start, base + start + len(piece))
     elif role == "ARG_VALUE":

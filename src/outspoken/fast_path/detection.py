@@ -9,16 +9,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, opener_index
+from outspoken.detection.ranking import has_actions, has_content, is_text
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reply, Text, ToolCall
+from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
+from outspoken.semantics.output import Output
+from outspoken.semantics.segments import reply_of
 
-from .reader import FastPath, fast_path_of, reply_of
-from .runtime import segment
+from .reader import FastPath, ReadSegment, fast_path_of
 
 
 class _Plain(NamedTuple):
@@ -31,9 +33,13 @@ class _Plain(NamedTuple):
     fast_path: FastPath
 
 
-#: What was read at a marker: by which fast path, the segments, where they end, whether they end with text, and whether
-#: the marker is plain text's own, so that no format was detected.
-_Read = tuple[FastPath, list[Any], int, bool, bool]
+class _Read(NamedTuple):
+    """What was read at a marker, and by which fast path. `is_own`: the marker is plain text's own."""
+
+    path: FastPath
+    output: Output
+    end: int
+    is_own: bool = False
 
 
 @registry.cached
@@ -52,45 +58,46 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     plain = _plain(registry.edition())
     if plain is None:
         return None
-    found = _Reader(text, Tools.of(tools), settings.max_depth, plain)
-    return reply_of(text, found.detected, found.segments) if found.read() else None
+    found = _Reader(text, Tools.of(tools), settings, plain)
+    return reply_of(text, found.detected, found.output) if found.read() else None
 
 
 class _Reader:
-    """Reads one text. `segments` are those read so far, `detected` is the format of the first one that is no text."""
+    """Reads one text. `detected` is the format of the first segment that is no text."""
 
-    __slots__ = ("text", "tools", "depth", "plain", "segments", "detected", "_pos", "_after", "_trims")
+    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "_pos", "_trims")
 
-    def __init__(self, text: str, tools: Tools | None, depth: int, plain: _Plain) -> None:
-        self.text, self.tools, self.depth, self.plain = text, tools, depth, plain
-        self.segments: list[Any] = []
+    def __init__(self, text: str, tools: Tools | None, settings: Settings, plain: _Plain) -> None:
+        self.text, self.tools, self.settings, self.plain = text, tools, settings, plain
+        self._pos, self._trims = 0, plain.fast_path.trims_text
+        self.output = Output(text, None, trims=self._trims)
         self.detected: str | None = None
-        self._pos, self._after, self._trims = 0, True, plain.fast_path.trims_text
 
     def read(self) -> bool:
         """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
         match_leading = plain.fast_path.match_leading
         if match_leading is not None and match_leading(text, 0) is not None:
-            head = plain.fast_path.read_head(text, self.tools, self.depth)
-            if head.__class__ is not tuple:
+            head = plain.fast_path.read_head(text, self.tools, self.settings)
+            if not isinstance(head, ReadSegment):
                 return False
-            self.segments, self._pos, _, self._after = head
+            self.output, self._pos = head
         while self._pos < length:
             pos = self._pos
             place = plain.openers.find(text, pos)
             start = length if place is None else place[0]
             piece = text[pos:start]
-            if pos and not self._after and self._trims:
+            if pos and not self.output.after_text and self._trims:
                 piece = piece.lstrip(BLANK)
                 pos = start - len(piece)
             if place is None:
-                self._add(piece, pos)
-                return True
+                self.output.text(piece, pos, length)
+                break
             found = self._read_at(place, piece, pos)
             if found is None:
                 return False
             self._take(found, piece, pos)
+        self.output.flush()
         return True
 
     def _read_at(self, place: FoundOpener, piece: str, pos: int) -> _Read | None:
@@ -99,74 +106,61 @@ class _Reader:
         plain, text = self.plain, self.text
         if number >= plain.first_own:
             path, end = plain.fast_path, pos + len(piece.rstrip(BLANK))
-            found = path.read_in_text(text, start, self.tools, self.depth, end, self._after or end > pos)
-            return (path, found[0], found[1], found[3], True) if found.__class__ is tuple else None
+            after_text = self.output.after_text or end > pos
+            found = path.read_in_text(text, start, self.tools, self.settings, self.output, end, after_text)
+            return _Read(path, *found, is_own=True) if isinstance(found, ReadSegment) else None
         openers = plain.openers
         for name in openers.recent.get(number, ()):
             if not openers.has_rival(name, text, start, group):
-                path = fast_path_of(name, plain.edition)
-                found = path and path.read_segment(text, start, self.tools, self.depth)
-                if path and found.__class__ is tuple:
-                    return self._unless_text(path, found, start)
+                read = self._read_by(name, start)
+                if isinstance(read, _Read):
+                    return self._unless_text(read, start)
                 break
         return self._best(start)
+
+    def _read_by(self, name: str, start: int) -> _Read | bool | None:
+        """Read a segment by the fast path of a format; see `FastPath.read_segment`."""
+        path = fast_path_of(name, self.plain.edition)
+        if path is None:
+            return None
+        found = path.read_segment(self.text, start, self.tools, self.settings, self.output)
+        return _Read(path, *found) if isinstance(found, ReadSegment) else found
 
     def _best(self, start: int) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
         names, likely = self.plain.openers.at(self.text, start, final=True)
         for candidates in (likely, [name for name in names if name not in likely]):
-            sound: list[tuple[FastPath, Any]] = []
+            sound: list[_Read] = []
             for name in candidates:
-                path = fast_path_of(name, self.plain.edition)
-                found = path and path.read_segment(self.text, start, self.tools, self.depth)
-                if path is None or found is None or found is True:
+                read = self._read_by(name, start)
+                if read is None or read is True:
                     return None
-                if found is not False:
-                    sound.append((path, found))
+                if read is not False:
+                    sound.append(read)
             if sound:
-                path, found = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
-                return self._unless_text(path, found, start)
+                return self._unless_text(sound[0] if len(sound) == 1 else min(sound, key=self._rank), start)
         return None
 
-    def _rank(self, read: tuple[FastPath, Any]) -> tuple[Any, ...]:
+    def _rank(self, read: _Read) -> tuple[Any, ...]:
         """The sort key of formats that read a segment, the best first."""
-        path, (segments, end, _, _) = read
-        is_text = all(s.__class__ is Text for s in segments)
-        no_call = not any(s.__class__ is ToolCall for s in segments)
-        name = path.format
-        return is_text, no_call, -end, name != self.detected, name != PLAIN, bool(like(name)), name
+        output, name = read.output, read.path.format
+        found = is_text(output), not has_content(output), -read.end, not has_actions(output)
+        return *found, name != self.detected, name != PLAIN, bool(like(name)), name
 
-    def _unless_text(self, path: FastPath, found: Any, start: int) -> _Read | None:
+    def _unless_text(self, read: _Read, start: int) -> _Read | None:
         """What was read; None if it is nothing but the text itself."""
-        segments, end, _, after = found
-        for made in segments:
-            if made.__class__ is not Text:
-                return path, segments, end, after, False
-        read = "".join([made.text for made in segments])
-        return None if read == self.text[start:end] else (path, segments, end, after, False)
+        if not is_text(read.output):
+            return read
+        text = "".join([made.text for made in read.output.segments])
+        return None if text == self.text[start : read.end] else read
 
-    def _take(self, found: _Read, piece: str, pos: int) -> None:
-        """Append the text before a segment, and the segment."""
-        path, segments, self._pos, self._after, own = found
-        if not own:
+    def _take(self, read: _Read, piece: str, pos: int) -> None:
+        """Take over the text before a segment, and the segment."""
+        path, output, self._pos, is_own = read
+        if not is_own:
             self._trims = path.trims_text
         if path is not self.plain.fast_path:
             self.detected = self.detected or path.format
-        if piece:
-            self._add(piece.rstrip(BLANK) if path.trims_text else piece, pos)
-        for made in segments:
-            if made.__class__ is Text:
-                self._add(made.text, made.span[0])
-            else:
-                self.segments.append(made)
-
-    def _add(self, piece: str, start: int) -> None:
-        """Append text that begins at `start`, to the last segment if that is text which ends there."""
-        if not piece:
-            return
-        end = start + len(piece)
-        last = self.segments[-1] if self.segments else None
-        if last is not None and last.__class__ is Text and last.span[1] == start:
-            self.segments[-1] = segment(1, last.text + piece, last.span[0], end)
-        else:
-            self.segments.append(segment(1, piece, start, end))
+        piece = piece.rstrip(BLANK) if path.trims_text else piece
+        self.output.text(piece, pos, pos + len(piece))
+        self.output.absorb(output)

@@ -8,24 +8,31 @@ from __future__ import annotations
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.sources import is_current
+from outspoken.grammar.tables import is_current
 from outspoken.notations.tools import Tools
-from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
+from outspoken.semantics.output import Output
+from outspoken.semantics.segments import reply_of
 
-from .runtime import INSIDE, SEGMENT, WHOLE
+from .runtime import SEGMENT
 
-#: Increase it when the generated functions are called in another way, so that no old one is used.
-VERSION = 1
 #: Is the fast path used at all?
 ENABLED = True
 
-_REPLY = given(Reply)
+#: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
+WHOLE, INSIDE = 0, 2
+
+
+class ReadSegment(NamedTuple):
+    """What was read at a marker, and where it ends."""
+
+    output: Output
+    end: int
 
 
 class FastPath:
@@ -41,40 +48,61 @@ class FastPath:
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
-    def read(self, text: str, prefix: str | None, tools: Tools | None, depth: int) -> list[Any] | None:
-        """The segments of a text; None if only the parser can tell.
-
-        `prefix` is as for `parse`; `depth` is the greatest depth of nested values.
-        """
-        names = None if tools is None else tools.names
+    def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
+        """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
         end = self._prompt_end
         if not end or prefix is not None or text.lstrip().startswith(end.strip()):
-            found = self._read(text, 0, 0, tools, names, depth, WHOLE, 0, 0, True)
-            return found if found.__class__ is list else None
-        found = self._read(end + text, 0, 0, tools, names, depth, WHOLE, len(end), 0, True)
-        return found if found.__class__ is list and (not found or found[0].span[0] >= 0) else None
+            output = Output(text, None, trims=self.trims_text)
+            found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
+            return output if found.__class__ is int else None
+        output = Output(text, None, trims=self.trims_text)
+        output.consumed = -len(end)
+        found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
+        if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
+            return None
+        return output
 
-    def read_head(self, text: str, tools: Tools | None, depth: int) -> Any:
+    def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
         """Read what precedes all text; returns what `read_segment` does."""
-        return self._read(text, 0, 0, tools, None if tools is None else tools.names, depth, INSIDE, 0, 0, True)
+        return self._read_once(text, 0, 0, Output(text, None, trims=self.trims_text), tools, settings, INSIDE)
 
-    def read_segment(self, text: str, pos: int, tools: Tools | None, depth: int) -> Any:
-        """Read what begins with an opening marker at `pos`.
+    def read_segment(
+        self, text: str, pos: int, tools: Tools | None, settings: Settings, behind: Output
+    ) -> ReadSegment | bool | None:
+        """Read what begins with an opening marker at `pos`, `behind` another output.
 
-        Returns its segments, where they end, the end of what is certain, and whether they end with text. Returns None
-        if only the parser can tell. Returns a bool if the grammar refuses the text: has a stream passed on any of it by
-        then?
+        Returns None if only the parser can tell.
+
+        Returns a bool if the grammar refuses the text: has a stream passed on any of it by then?
         """
-        names = None if tools is None else tools.names
-        return self._read(text, pos, 1, tools, names, depth, SEGMENT, 0, pos, True)
+        output = Output(text, None, trims=self.trims_text)
+        output.continue_from(behind, pos)
+        return self._read_once(text, pos, 1, output, tools, settings, SEGMENT)
 
-    def read_in_text(self, text: str, pos: int, tools: Tools | None, depth: int, safe: int, after_text: bool) -> Any:
+    def read_in_text(
+        self,
+        text: str,
+        pos: int,
+        tools: Tools | None,
+        settings: Settings,
+        behind: Output,
+        consumed: int,
+        after_text: bool,
+    ) -> ReadSegment | bool | None:
         """The same for a marker in text that is known to be of the format.
 
-        Everything up to `safe` is in segments already; `after_text` tells whether the last of them is text.
+        Everything up to `consumed` is in segments already; `after_text` tells whether the last of them is text.
         """
-        names = None if tools is None else tools.names
-        return self._read(text, pos, 1, tools, names, depth, INSIDE, 0, safe, after_text)
+        output = Output(text, None, trims=self.trims_text)
+        output.continue_from(behind, consumed)
+        output.after_text = after_text
+        return self._read_once(text, pos, 1, output, tools, settings, INSIDE)
+
+    def _read_once(
+        self, text: str, pos: int, state: int, output: Output, tools: Tools | None, settings: Settings, reads: int
+    ) -> ReadSegment | bool | None:
+        found = self._read(text, pos, state, output, tools, settings, reads, 0)
+        return ReadSegment(output, found) if found.__class__ is int else found
 
 
 @registry.cached
@@ -86,7 +114,7 @@ def fast_path_of(format: str, edition: int) -> FastPath | None:
     if registry.is_added(name) or not path.is_file():
         return None
     module = _module(name, path)
-    return FastPath(module) if module.VERSION == VERSION and is_current(folder, module.SOURCES) else None
+    return FastPath(module) if is_current(folder, module.SOURCES) else None
 
 
 def _module(name: str, path: Path) -> Any:
@@ -106,29 +134,5 @@ def read(text: str, format: str, prefix: str | None, tools: Any, settings: Setti
     if path is None:
         return None
     known = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
-    segments = path.read(text, prefix, known, settings.max_depth)
-    return None if segments is None else reply_of(text, path.format, segments)
-
-
-def reply_of(text: str, format: str | None, segments: list[Any]) -> Reply:
-    """The reply to a sound text."""
-    made = make(Reply)
-    set_values(
-        made,
-        {
-            "raw": text,
-            "format": format,
-            "segments": segments,
-            "status": "ok",
-            "diagnostics": [],
-            "repairs": [],
-            "envelope": False,
-            "envelope_content": None,
-            "needs_more_work": None,
-            "final_answer_streamed": False,
-        },
-    )
-    set_given(made, _REPLY)
-    set_extra(made, None)
-    set_private(made, None)
-    return made
+    output = path.read(text, prefix, known, settings)
+    return None if output is None else reply_of(text, path.format, output)

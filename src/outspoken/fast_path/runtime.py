@@ -3,71 +3,134 @@
 from __future__ import annotations
 
 import re
-from json.encoder import encode_basestring
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outspoken.engine.text_buffer import BLANKS
+from outspoken.engine.text_buffer import BLANKS, trimmed
+from outspoken.grammar.header import Header
 from outspoken.grammar.marker_search import Find, search_by_chars
 from outspoken.json.scanner import encodable_value, read_at, scan_once, too_deep
-from outspoken.notations.coerce import fits, read_bare, to_json
+from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY
 from outspoken.notations.tools import schema_view_of
-from outspoken.results.construct import given, make, set_extra, set_given, set_private, set_values
-from outspoken.results.replies import Reasoning, Text, ToolCall
+from outspoken.results.settings import Settings
+from outspoken.semantics.output import Output
+from outspoken.semantics.segments import (
+    Span,
+    action_fields,
+    add_action,
+    add_answer,
+    answer_names,
+    answer_of,
+    argument_text,
+    bare_value,
+    closing_text,
+    end_answer,
+    end_call,
+    end_code,
+    end_envelope,
+    end_json,
+    end_payload,
+    end_think,
+    find_lone_surrogate,
+    is_answer,
+    nest_action,
+    object_of,
+    place_name,
+)
+
+if TYPE_CHECKING:
+    from outspoken.actions.mapping import ActionMapping
 
 __all__ = [
     "ANY",
+    "NO_CONTENT",
     "SEGMENT",
-    "TEXT_ONLY",
     "UNSOUND",
-    "ToolCall",
+    "Header",
+    "answer_names",
+    "argument_text",
+    "bare_value",
     "blanks",
+    "closing_text",
     "encodable_value",
-    "fits",
-    "given_call",
+    "end_action",
+    "end_answer",
+    "end_answer_call",
+    "end_call",
+    "end_code",
+    "end_envelope",
+    "end_json",
+    "end_payload",
+    "end_think",
+    "is_answer",
     "lazy",
     "lazy_search",
-    "make",
+    "mapping_of",
+    "nest_action",
     "notation",
-    "quoted",
+    "object_of",
+    "place_name",
     "read_at",
-    "read_bare",
     "scan",
     "schema_view_of",
-    "segment",
-    "set_extra",
-    "set_given",
-    "set_private",
-    "set_values",
     "to_json",
     "too_deep",
+    "trimmed",
 ]
 
-#: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
-WHOLE, SEGMENT, INSIDE = 0, 1, 2
-#: The types of an argument that can only be a string.
-TEXT_ONLY = frozenset({"string"})
+#: One segment is read, in text that may be of another format.
+SEGMENT = 1
 #: What reading a JSON value may raise.
 UNSOUND = (StopIteration, ValueError, RecursionError)
+#: The content of an envelope that has none, and its span.
+NO_CONTENT = None, (0, 0)
 
-blanks, quoted, scan = BLANKS.match, encode_basestring, scan_once
-_TEXT, _REASONING, given_call = given(Text), given(Reasoning), given(ToolCall)
+blanks, scan = BLANKS.match, scan_once
 
 
-def segment(kind: int, text: str, start: int, end: int) -> Any:
-    """A segment of text (1) or of reasoning (2)."""
-    if kind == 1:
-        made = make(Text)
-        set_values(made, {"kind": "text", "text": text, "span": (start, end)})
-        set_given(made, _TEXT)
-    else:
-        made = make(Reasoning)
-        set_values(made, {"kind": "reasoning", "text": text, "span": (start, end), "status": "ok"})
-        set_given(made, _REASONING)
-    set_extra(made, None)
-    set_private(made, None)
-    return made
+# actions, and calls that answer the user
+
+
+def mapping_of(header: Header) -> ActionMapping | None:
+    """The mapping of a format's actions."""
+    from outspoken.actions import mapping  # few formats need it, and it takes long to import
+
+    return mapping.mapping_of(header)
+
+
+def end_action(
+    output: Output,
+    header: Header,
+    settings: Settings,
+    name: str | None,
+    arguments: dict[str, Any] | None,
+    id: str | None,
+    raw: str,
+    start: int,
+    end: int,
+) -> bool:
+    """An action is complete; returns False, and adds nothing, if something is wrong with it."""
+    from outspoken.actions.codec import decode_action
+
+    made = decode_action(header, name or "", arguments or {}, action_fields(output, id, raw, start, end), settings)
+    if made is None or made.problem or made.clamped:
+        return False
+    add_action(output, made.action)
+    output.end_node(start, end)
+    return True
+
+
+def end_answer_call(
+    output: Output, arguments: dict[str, Any] | None, raw: str, span: Span, start: int, end: int
+) -> bool:
+    """A call that answers the user is complete; returns False, and adds nothing, if something is wrong with it."""
+    value = answer_of(arguments)
+    if isinstance(value, str) and find_lone_surrogate(raw):
+        return False
+    add_answer(output, value, raw, span)
+    output.end_node(start, end)
+    return True
 
 
 # Regular expressions are compiled when they are first used, since that takes most of the time of a cold start. Each

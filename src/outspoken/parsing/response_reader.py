@@ -8,7 +8,6 @@ from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
-from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
@@ -18,6 +17,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.segments import reply_of
 from outspoken.semantics.state import Context, ReplyState
 
 from .options import ReadOptions, proves_end
@@ -158,22 +158,10 @@ class ResponseReader:
 
     def _reply(self, raw: str) -> Reply:
         builder = self._builder
-        outcome, diagnostics = builder.output.outcome, builder.recorder.diagnostics
-        return construct(
-            Reply,
-            {
-                "raw": raw,
-                "format": self._detector.detected if self._detector is not None else self.format,
-                "segments": builder.output.segments,
-                "status": builder.recorder.status,
-                "diagnostics": place_diagnostics(diagnostics, raw) if diagnostics else [],
-                "repairs": builder.recorder.repairs,
-                "envelope": outcome.envelope,
-                "envelope_content": outcome.envelope_content,
-                "needs_more_work": outcome.needs_more_work,
-                "final_answer_streamed": outcome.answered,
-            },
-        )
+        recorder = builder.recorder
+        diagnostics = place_diagnostics(recorder.diagnostics, raw) if recorder.diagnostics else []
+        format = self._detector.detected if self._detector is not None else self.format
+        return reply_of(raw, format, builder.output, recorder.status, diagnostics, recorder.repairs)
 
 
 def read_embedded(

@@ -10,8 +10,7 @@ from threading import Lock
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_text
 from outspoken.grammar.lenient_rules import LENIENT_RULES
-from outspoken.grammar.sources import own_folder
-from outspoken.grammar.tables import Tables
+from outspoken.grammar.tables import Tables, own_folder
 
 from .types import PayloadType
 

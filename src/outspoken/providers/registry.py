@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outspoken.grammar.registry import resolve
-from outspoken.results.arguments import check_type
 
 from .assembly.assembler import Assembler
 from .decode.json_object import JsonObject
@@ -58,13 +57,12 @@ def _starts(first: JsonObject, key: str, prefix: str) -> bool:
     return isinstance(found, str) and found.startswith(prefix)
 
 
-def find_provider(name: str) -> Provider:
+def find_provider(name: Any) -> Provider:
     """Look up a provider; case does not matter, nor whether words are joined by `-`, `.` or `_`.
 
-    Raises UnknownProviderError, and TypeError for anything but a str.
+    Raises UnknownProviderError.
     """
-    check_type(name, str, "provider")
-    found = PROVIDERS.get(name.lower().replace("-", "_").replace(".", "_"))
+    found = PROVIDERS.get(name.lower().replace("-", "_").replace(".", "_")) if isinstance(name, str) else None
     if found is None:
         raise UnknownProviderError(name, sorted(PROVIDERS))
     return found

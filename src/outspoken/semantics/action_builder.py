@@ -9,6 +9,7 @@ from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
 from outspoken.results.replies import Status
 
 from .open_node import OpenNode
+from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
 
 if TYPE_CHECKING:
@@ -164,9 +165,8 @@ class ActionBuilder:
 
     def _common(self, node: OpenNode, end: int) -> dict[str, Any]:
         """The fields of an action that say where it comes from."""
-        span = (max(node.start, 0), end)
-        order = self._output.action_count
-        return {"raw": self._state.source.slice(*span), "span": span, "id": node.id, "order": order}
+        raw = self._state.source.slice(max(node.start, 0), end)
+        return action_fields(self._output, node.id, raw, node.start, end)
 
     def _add(self, node: OpenNode, action: Any, problem: str, span: tuple[int, int]) -> None:
         """Add an action to the segments, with a diagnostic if there is a problem with it."""
@@ -179,12 +179,11 @@ class ActionBuilder:
 
     def _append(self, node: OpenNode, action: Any, *, invalid: bool = False) -> None:
         output = self._output
-        output.segments.append(action)
         if output.events is not None:
             self._send_rest(node, action)
             finished = action.status in ("ok", "repaired") and not invalid
             output.events.append(ActionParsed(action) if finished else ActionUnfinished(action))
-        output.action_count += 1
+        add_action(output, action)
 
     def _send_rest(self, node: OpenNode, action: Any) -> None:
         """Send the text that an action types, as far as it was not sent yet."""
@@ -200,12 +199,8 @@ class ActionBuilder:
 
     def _nest(self, node: OpenNode) -> None:
         """Make the action that was just added the argument `*` of the action round it."""
-        from outspoken.actions.mapping import PARTS
-
         output = self._output
-        node.arguments = node.arguments or {}
-        node.arguments.setdefault(PARTS, []).append(output.segments.pop())
-        output.action_count -= 1
+        node.arguments = nest_action(output, node.arguments)
         events = output.events
         if events is not None:
             events.pop()

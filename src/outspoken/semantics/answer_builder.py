@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import Any
-
 from outspoken.json.partial_string import PartialAnswer
 from outspoken.json.scanner import JsonScanner
 from outspoken.results.construct import construct
-from outspoken.results.events import Event, TextDelta
-from outspoken.results.replies import JsonValue, Reasoning, Status, Text
+from outspoken.results.events import Event
+from outspoken.results.replies import Reasoning, Status, Text
 
 from .open_node import EmbeddedValue, OpenNode
+from .segments import add_answer, answer_names, answer_of, end_answer, find_lone_surrogate, is_answer
 from .state import ReplyState
-
-#: an escape; its group is half a pair of surrogates without the other half
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
-
-
-@lru_cache(maxsize=64)
-def _in_lower_case(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset([name.lower() for name in names])
 
 
 class AnswerBuilder:
@@ -38,11 +27,11 @@ class AnswerBuilder:
     def __init__(self, state: ReplyState) -> None:
         self._state, self._output, self._recorder = state, state.output, state.recorder
         if state.header.answer:
-            self.enabled, self._names = True, _in_lower_case(state.header.answer)
+            self.enabled, self._names = True, answer_names(state.header.answer)
 
     def is_answer(self, node: OpenNode) -> bool:
         """Is a node the call that answers the user?"""
-        return self.enabled and node.name is not None and node.name.strip().lower() in self._names
+        return self.enabled and is_answer(node.name, self._names)
 
     # the input
 
@@ -68,7 +57,7 @@ class AnswerBuilder:
 
     def send_rest(self, node: OpenNode) -> None:
         """Send the text of a complete input, as far as it was not sent yet."""
-        value = self._input(node)
+        value = answer_of(node.arguments)
         if not isinstance(value, str):
             return
         text = node.partial_text or self._begin(node, node.content_span[0])
@@ -76,11 +65,6 @@ class AnswerBuilder:
         if rest:
             text.complete(value)
             self._send(text.event(self._output.action_count, rest))
-
-    def _input(self, node: OpenNode) -> Any:
-        """The input of an answer: its only argument, if that has no name, else all arguments."""
-        arguments: Any = node.arguments
-        return arguments["$1"] if arguments is not None and list(arguments) == ["$1"] else arguments
 
     def _send(self, event: Event) -> None:
         if self._output.events is not None:
@@ -97,33 +81,17 @@ class AnswerBuilder:
 
     def end_call(self, node: OpenNode, end: int) -> None:
         """The call is complete: its input becomes text, or a JSON value."""
-        self._add(node, self._input(node))
-        self._recorder.take_repairs()
-        self._output.end_node(node.start, end)
-
-    def _add(self, node: OpenNode, value: Any) -> None:
-        output = self._output
-        output.flush()
-        output.outcome.answered = True
-        start, end = node.content_span
-        if isinstance(value, str):
-            if value:
-                output.segments.append(construct(Text, {"kind": "text", "text": value, "span": (start, end)}))
-            if not (isinstance(node.partial_text, PartialAnswer) and node.partial_text.is_bare):
-                self._report_lone_surrogate((start, end))
-        elif value not in (None, {}):
-            raw = self._state.source.slice(start, end)
-            values = {"kind": "json", "value": value, "raw": raw, "span": (start, end)}
-            output.segments.append(construct(JsonValue, values))
-            self._send(TextDelta(raw))
-
-    def _report_lone_surrogate(self, span: tuple[int, int]) -> None:
+        value, span = answer_of(node.arguments), node.content_span
         raw = self._state.source.slice(*span)
-        lone = next((m for m in _ESCAPE.finditer(raw) if m[1]), None) if "\\" in raw else None
+        add_answer(self._output, value, raw, span)
+        is_bare = isinstance(node.partial_text, PartialAnswer) and node.partial_text.is_bare
+        lone = find_lone_surrogate(raw) if isinstance(value, str) and not is_bare else None
         if lone is not None:
             place = (span[0] + lone.start(), span[0] + lone.end())
             message = f"`{lone[0]}` is half a character, and is read as U+FFFD"
             self._recorder.report("lone-surrogate", message, place, "warning")
+        self._recorder.take_repairs()
+        self._output.end_node(node.start, end)
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
         """An answer never ended (`truncated`) or cannot be read (`invalid`). The text that arrived is kept."""
@@ -156,11 +124,7 @@ class AnswerBuilder:
 
     def end_answer(self, end: int) -> None:
         """A block of text is complete that is the answer to the user."""
-        node = self._state.nodes.pop()
-        self._output.flush()
-        self._output.outcome.answered = True
-        self._output.end_node(node.start, end)
-        self._output.after_text = True
+        end_answer(self._output, self._state.nodes.pop().start, end)
 
     def end_invented(self, end: int) -> None:
         """The model wrote the result of a tool itself. It is reasoning, and nothing that happened."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from outspoken.json.scanner import NotJsonError, decode
-from outspoken.results.construct import construct
-from outspoken.results.events import PayloadParsed, TextDelta
-from outspoken.results.replies import JsonValue, Payload, Reasoning, Text
-
+from . import segments
 from .open_node import OpenNode
 
 if TYPE_CHECKING:
@@ -29,55 +25,24 @@ def reopen(b: Builder, kinds: str) -> None:
 def end_think(b: Builder, end: int) -> None:
     """Reasoning is complete: free text, or the text of a JSON string."""
     node = b.nodes.pop()
-    if node.content is None:
-        b.output.flush()
-        b.output.end_node(node.start, end)
-    elif node.content:
-        values = {"kind": "reasoning", "text": node.content, "span": node.content_span, "status": "ok"}
-        b.output.thoughts.append(construct(Reasoning, values))
+    segments.end_think(b.output, node.start, end, node.content, node.content_span)
 
 
 def end_code(b: Builder, end: int) -> None:
     """A code sample is complete."""
-    b.output.show(end)
-    b.output.node_start = b.nodes.pop().start
+    segments.end_code(b.output, b.nodes.pop().start, end)
 
 
 def end_json(b: Builder, end: int) -> None:
-    """A JSON value is complete that is no call. It is shown as it was written."""
-    node, output = b.nodes.pop(), b.output
-    raw = b.source.slice(node.start, end)
-    try:
-        value = decode(raw, b.context.settings.max_depth)
-    except NotJsonError:
-        output.show(end)
-        return
-    output.show(node.start)
-    output.flush()
-    values = {"kind": "json", "value": value, "raw": raw, "span": (node.start, end)}
-    output.segments.append(construct(JsonValue, values))
-    output.send(TextDelta(raw))
-    b.output.end_node(node.start, end)
-    output.after_text = True
+    """A JSON value is complete that is no call."""
+    start = b.nodes.pop().start
+    segments.end_json(b.output, b.source.slice(start, end), start, end, b.context.settings.max_depth)
 
 
 def end_envelope(b: Builder, end: int) -> None:
     """An object that holds the whole answer is complete."""
-    node, output = b.nodes.pop(), b.output
-    outcome = output.outcome
-    outcome.envelope = True
-    if node.needs_more_work is not None:
-        outcome.needs_more_work = node.needs_more_work
-    outcome.add_content(node.content)
-    if node.content:
-        output.flush()
-        made = construct(Text, {"kind": "text", "text": node.content, "span": node.content_span})
-        place = len(output.segments)
-        while place and output.segments[place - 1].span[0] > node.content_span[0]:
-            place -= 1
-        output.segments.insert(place, made)
-        output.send(TextDelta(node.content))
-    b.output.end_node(node.start, end)
+    node = b.nodes.pop()
+    segments.end_envelope(b.output, node.content, node.content_span, node.needs_more_work, node.start, end)
 
 
 def end_unread(b: Builder, end: int) -> None:
@@ -101,23 +66,10 @@ def end_mention(b: Builder, end: int) -> None:
 
 def end_payload(b: Builder, end: int) -> None:
     """A payload is complete."""
-    state, output = b.state, b.output
-    output.flush()
     node = b.nodes.pop()
-    data = state.last_value if node.bare is None else "".join(node.bare)
+    data = b.state.last_value if node.bare is None else "".join(node.bare)
     repairs = b.recorder.take_repairs()
-    values: dict[str, Any] = {
-        "kind": "payload",
-        "type": b.header.payload(node.name or ""),
-        "data": data,
-        "status": "repaired" if repairs else "ok",
-        "span": (node.start, end),
-        "repairs": repairs,
-    }
-    payload = construct(Payload, values)
-    output.segments.append(payload)
-    output.send(PayloadParsed(payload))
-    output.end_node(node.start, end)
+    segments.end_payload(b.output, b.header.payload(node.name or ""), data, node.start, end, repairs)
 
 
 def end_call_id(b: Builder, end: int) -> None:

@@ -6,20 +6,18 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from outspoken.json.scanner import NotJsonError, decode
-from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
+from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
-from outspoken.results.construct import construct
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
-from outspoken.results.replies import Status, ToolCall
+from outspoken.results.replies import Status
 
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .open_node import OpenNode
+from .segments import argument_text, bare_value, closing_text, end_call, object_of, place_name
 from .state import ReplyState
 
-_TEXT_ONLY = frozenset({"string"})
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
 
@@ -99,7 +97,9 @@ class CallBuilder:
         if self._answers.enabled:
             node.content_span = (start, end)
         if type(value) is not dict:
-            value, text = self._object_of(node, value, text)
+            value, text = object_of(value, text, state.context.settings.max_depth)
+            if not isinstance(value, dict):
+                node.problem = f"the arguments of `{node.name or ''}` are not a JSON object"
         node.arguments = value
         if self._output.events is None:
             if node.index < 0 and node.name and not self._hold_back(node):
@@ -113,21 +113,6 @@ class CallBuilder:
             node.sending = False
         else:
             self._send(node, text)
-
-    def _object_of(self, node: OpenNode, value: Any, text: str) -> tuple[Any, str]:
-        """The object that arguments of another type stand for; a problem of the node if there is none."""
-        if isinstance(value, str):
-            text = value
-            try:
-                value = decode(text, self._state.context.settings.max_depth) if text.strip() else None
-            except NotJsonError:
-                value = ""
-        if value is None:
-            return {}, "{}"
-        if isinstance(value, dict):
-            return cast("dict[str, Any]", value), text
-        node.problem = f"the arguments of `{node.name or ''}` are not a JSON object"
-        return value, text
 
     # arguments one by one
 
@@ -143,14 +128,14 @@ class CallBuilder:
         """More bare text of an argument arrived. An argument without a name is known by its place: `$1`."""
         node = self._nodes[-1]
         if self._actions.enabled and node.key is None and node.bare is None:
-            node.key, node.key_start = f"${len(node.arguments or ()) + 1}", start
+            node.key, node.key_start = place_name(node.arguments), start
             self._actions.begin_argument(node)
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.add_bare(node, start, end)
         if node.bare is None:
             node.bare = []
             if node.key is None and "tool_call" in node.kinds:
-                node.key = f"${len(node.arguments or ()) + 1}"
+                node.key = place_name(node.arguments)
                 self.announce(node)
         node.bare.append(piece)
         if node.partial_text is not None:
@@ -216,7 +201,7 @@ class CallBuilder:
         node = self._nodes[-1]
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
-        key = node.key = node.key or f"${len(node.arguments or ()) + 1}"
+        key = node.key = node.key or place_name(node.arguments)
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:
@@ -241,11 +226,11 @@ class CallBuilder:
         if text is None:
             self._send(node, '"')
         elif self._output.events is not None:
-            self._send(node, f"{self._lead(node)}{text}")
+            self._send(node, argument_text(node.arguments, key, text))
         else:
             if node.parts is None:
                 node.parts = []
-            node.parts.append(f"{', ' if node.arguments else '{'}{encode_basestring(key)}: {text}")
+            node.parts.append(argument_text(node.arguments, key, text))
         node.arguments[key] = value
         node.sending = False
 
@@ -274,12 +259,10 @@ class CallBuilder:
         parts: Any = node.bare
         text = parts[0] if len(parts) == 1 else "".join(parts)
         types = self._types(node)
-        if types == _TEXT_ONLY or node.partial_text is not None:
-            return text
-        if types is None and self._actions.may_be_action(node):
+        if node.partial_text is not None or (types is None and self._actions.may_be_action(node)):
             return text  # the field of the action decides how its text is read
-        value = text if node.sending else read_bare(text, types, self._header.values)
-        if types is not None and not fits(value, types):
+        value, is_typed = (text, fits(text, types)) if node.sending else bare_value(text, types, self._header.values)
+        if types is not None and not is_typed:
             kinds = " or ".join(sorted(types))
             message = f"the argument `{key}` of `{node.name}` should be {kinds}, and is kept as text"
             self._recorder.report("mistyped-argument", message, (end - len(text), end), "warning")
@@ -298,7 +281,7 @@ class CallBuilder:
 
     def _lead(self, node: OpenNode) -> str:
         """What precedes an argument's value in the JSON text."""
-        return f"{', ' if node.arguments else '{'}{to_json(node.key or '')}: "
+        return argument_text(node.arguments, node.key or "", "")
 
     # names and ids
 
@@ -337,36 +320,16 @@ class CallBuilder:
             self.announce(node, ended=True)
         if self._tool_names is not None and name not in self._tool_names:
             name = self._without_namespace(name)
-        if arguments is None:
-            arguments = {}
-            self._send(node, "{}")
-        elif node.keyed:
-            self._send(node, "}")
+        if closing := closing_text(arguments, keyed=node.keyed):
+            self._send(node, closing)
         repairs = recorder.take_repairs() if recorder.edits else ()
-        output.flush()
-        call = self._call(node, name, arguments, end, "repaired" if repairs else "ok", repairs)
-        output.segments.append(call)
+        status: Status = "repaired" if repairs else "ok"
+        text = "".join(node.parts or ())
+        call = end_call(output, name, arguments or {}, text, node.id, node.start, end, status, repairs)
         if self._tool_names is not None and name not in self._tool_names:
             recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
-        self._output.end_node(node.start, end)
-
-    def _call(
-        self, node: OpenNode, name: str, arguments: dict[str, Any], end: int, status: Status, repairs: tuple[Any, ...]
-    ) -> ToolCall:
-        parts = node.parts
-        values: dict[str, Any] = {
-            "kind": "tool_call",
-            "name": name,
-            "arguments": arguments,
-            "arguments_text": parts[0] if parts and len(parts) == 1 else "".join(parts or ()),
-            "id": node.id,
-            "status": status,
-            "span": (node.start if node.start > 0 else 0, end),
-            "repairs": repairs,
-        }
-        return construct(ToolCall, values)
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
         """A call, action or answer never ended (`truncated`) or cannot be read (`invalid`)."""
@@ -380,9 +343,8 @@ class CallBuilder:
         output.flush()
         self.complete_text(node)
         recorder.lower_status(status)
-        name = node.name or ""
-        call = self._call(node, name, self._complete_arguments(node), end, status, recorder.take_repairs())
-        output.segments.append(call)
+        name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)
+        call = end_call(output, name, arguments, text, node.id, node.start, end, status, recorder.take_repairs())
         if status == "truncated":
             label = "opened here, and the text ends inside it"
             recorder.report("unclosed-call", f"the call of `{name}` never ends", call.span, label=label)
@@ -392,7 +354,6 @@ class CallBuilder:
         output.send(ToolCallUnfinished(node.index if node.index >= 0 else output.call_count, call))
         if node.index < 0:
             output.call_count += 1
-        self._output.end_node(node.start, end)
 
     def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
         """The arguments of an unfinished call, as far as they are complete."""

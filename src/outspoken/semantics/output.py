@@ -40,7 +40,8 @@ class Output:
 
     `consumed` is the offset up to which all text belongs to a segment or to markup. `after_text` is true if what
     ended there was text, so that white space behind it is text, too. `node_start` is the offset of the node that ended
-    last. `call_count` and `action_count` number the calls and actions of the response.
+    last. `call_count` and `action_count` number the calls and actions of the response. The source is the raw text, or
+    what gives it.
     """
 
     # class attributes, so that making one costs little
@@ -49,9 +50,8 @@ class Output:
     run_model: type[Text] | type[Reasoning] | None = None
     _run_start = _run_end = 0
 
-    def __init__(self, source: Source, events: list[Event] | None, *, trims: bool) -> None:
-        self._source, self._trims = source, trims
-        self.events = events
+    def __init__(self, source: Source | str, events: list[Event] | None, *, trims: bool) -> None:
+        self._source, self._trims, self.events = source, trims, events
         self.segments: list[Any] = []
         self.outcome = Outcome()
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
@@ -94,10 +94,14 @@ class Output:
         start = max(self.consumed, 0)
         if start >= end:
             return
-        piece = self._source.slice(start, end)
+        piece = self._slice(start, end)
         if not self.after_text and self._trims:
             start = end - len(piece := piece.lstrip())
         self.text(piece, start, end)
+
+    def _slice(self, start: int, end: int) -> str:
+        source = self._source
+        return source[start:end] if isinstance(source, str) else source.slice(start, end)
 
     def flush(self, status: Status = "ok") -> None:
         """End the open run of text or reasoning, and add it to the segments."""
