@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outspoken.cli.inputs import UsageError, read_text, read_tools
-from outspoken.cli.main import Parser
+from outspoken.cli.main import ArgumentParser
 from outspoken.cli.outputs import use_utf8
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
@@ -54,8 +54,8 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     return int(bool(view.difference))
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m tools.show", description="Show how a response is read.")
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="python -m tools.show", description="Show how a response is read.")
     parser.add_argument("name", metavar="NAME", help="a format's name or alias, or `auto`")
     parser.add_argument("file", metavar="FILE", help="a file, `-`, or a case of the corpus: `ok/one_call`")
     parser.add_argument("--stream", type=_size, metavar="N", help="read N characters at a time, and show each piece")

@@ -15,7 +15,7 @@ from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
 from outspoken.parsing.options import finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
-from outspoken.results.arguments import check_optional, text_of
+from outspoken.results.arguments import check_optional, check_type, text_of
 from outspoken.results.construct import construct
 from outspoken.results.snippet import visible
 
@@ -74,6 +74,7 @@ class ResponseProcessor:
         self.cache = check_optional(cache, ResponseCache, "cache")
         found = check_optional(stats, ParseStats, "stats")
         self.stats = ParseStats() if found is None else found
+        check_type(checks, Iterable, "checks")
         self._checks = tuple(checks)
         self._strategies = Strategies(self.parser, self.settings)
         #: Checks have no fingerprint, so a processor with checks does not share results with others.
