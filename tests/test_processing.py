@@ -456,6 +456,8 @@ def test_wrong_use_raises() -> None:
     for name in ("parser", "settings", "cache", "stats"):
         with pytest.raises(TypeError, match=f"`{name}` is a dict; expected [A-Z][A-Za-z]+ or None"):
             ResponseProcessor(**{name: wrong})
+    with pytest.raises(TypeError, match="`checks` is a function; expected Iterable"):
+        ResponseProcessor(checks=quiet_processor)  # pyright: ignore[reportArgumentType]
     for name in ("text", "prefix", "finish_reason"):
         given: dict[str, Any] = {"text": "", name: wrong}
         with pytest.raises(TypeError, match=f"`{name}` is a dict; expected str"):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias, TypedDict, cast
 
 from outspoken.parsing.event_stream import AsyncEventStream, EventSource, EventStream
-from outspoken.parsing.options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
+from outspoken.parsing.options import FinishReason, OnError, ReadOptions, finish_reason_of, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, kind_of, text_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
@@ -60,10 +60,10 @@ class PayloadParser:
         settings: PayloadSettings | None = None,
         previews: bool = False,
     ) -> None:
-        find_page()
         self._find_page, self._previews = find_page, previews
         self._settings = check_optional(settings, PayloadSettings, "settings") or default_settings
-        self._options = read_options("auto", None, repair, on_error)
+        is_default = repair is None and on_error == "keep"
+        self._options = ReadOptions(None) if is_default else read_options("auto", None, repair, on_error)
 
     def parse(
         self, content: ContentLike, *, prefix: str | None = None, finish_reason: str | None = None

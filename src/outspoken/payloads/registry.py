@@ -123,6 +123,8 @@ class PayloadRegistry:
         `settings` replace those of the registry. With `previews`, streams send previews of payloads while they arrive.
         `repair` and `on_error` are as in `outspoken.Parser`. Raises ValueError for an unknown page.
         """
+        if page is not None:
+            self.page(page)  # an unknown page is refused here, not when a response is read
         return PayloadParser(partial(self.page, page), self.settings, **options)
 
     def parse(
