@@ -152,6 +152,20 @@ def test_parse_reads_a_file(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("parse", str(path), "--json").out)["raw"] == "Grüße \ufffd\r\n"
 
 
+@pytest.mark.parametrize("more", [[], ["--stream", "3"]])
+@pytest.mark.parametrize("payloads", [False, True])
+def test_finish_reason_proves_the_end(cli: Cli, more: list[str], payloads: bool) -> None:
+    text = CALL.removesuffix("</tool_call>")
+    if payloads:
+        text, more = 'SUGGESTED_VALUES: [{"label": "a", "value": "b"}', [
+            *more, "--payloads", "outspoken.contrib.table_chat:tables_registry",
+        ]  # fmt: skip
+    for reason, status in (("stop", "repaired"), ("length", "truncated")):
+        ran = cli("parse", "-", "--finish-reason", reason, "--json", *more, stdin=text)
+        last = json.loads(ran.out.splitlines()[-1])["reply"] if "--stream" in more else json.loads(ran.out)
+        assert last["status"] == status
+
+
 def test_parse_accepts_a_format_tools_and_a_prefix(cli: Cli, tools: Any) -> None:
     schema = {"name": "get_weather", "parameters": {"properties": {"days": {"type": "string"}}}}
     text = 'Hm.\n</think>\n<invoke name="get_weather"><parameter name="days">3</parameter></invoke>'

@@ -24,7 +24,7 @@ RESPONSES: list[dict[str, Any]] = [
     {"text": "Action: drag(start_box='(3,4)')"},
     {"text": "The ferry leaves at nine."},
     {"text": "The ferry leaves at", "finish_reason": "length"},
-    {"text": ""},
+    {"text": None},
 ]
 
 TABLE = """\
@@ -95,7 +95,7 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
         "",
         "{}",
         '{"text": 3}',
-        '{"response": null}',
+        '{"response": false}',
         '{"text": "a", "format": 3}',
         '{"text": "a", "format": "hermess"}',
         '{"text": "a", "finish_reason": []}',
@@ -119,10 +119,10 @@ def test_bad_lines_are_reported_and_do_not_stop_the_rest(cli: Cli) -> None:
         "outspoken: r.jsonl:1: this is not JSON: Expecting ',' delimiter (column 3)",
         "outspoken: r.jsonl:2: this is of type list; expected an object with `text` or `response`",
         "outspoken: r.jsonl:4: this object has neither `text` nor `response`",
-        "outspoken: r.jsonl:5: `text` is of type int; expected a string",
-        "outspoken: r.jsonl:6: `response` is null; expected a string",
-        "outspoken: r.jsonl:7: `format` is of type int; expected a string",
-        "outspoken: r.jsonl:9: `finish_reason` is of type list; expected a string",
+        "outspoken: r.jsonl:5: `text` is of type int; expected a string or null",
+        "outspoken: r.jsonl:6: `response` is of type bool; expected a string or null",
+        "outspoken: r.jsonl:7: `format` is of type int; expected a string or null",
+        "outspoken: r.jsonl:9: `finish_reason` is of type list; expected a string or null",
     ]
 
 
@@ -131,6 +131,13 @@ def test_lines_of_standard_input_are_named(cli: Cli) -> None:
         1,
         "outspoken: standard input:2: this is not JSON: Expecting value (column 1)\n",
     )
+
+
+def test_prefix_of_a_line_counts(cli: Cli) -> None:
+    line = {"text": "Hm.\n</think>\nNine.", "format": "qwen3", "prefix": "<think>\n"}
+    name = cli.write("r.jsonl", lines(line))
+    assert rows(cli(name)[1]) == [["hermes", "1", "100.0%", "0.0%", "0.0%", "0.0%"]]
+    assert rows(cli(cli.write("o.jsonl", lines({**line, "text": "</think>"})))[1])[0][2] == "0.0%"
 
 
 def rows(out: str) -> list[list[str]]:

@@ -301,6 +301,25 @@ def test_wrong_use() -> None:
         assert str(caught.value) == f"`{argument}` is an int; expected {expected}"
 
 
+def test_elements_of_a_page() -> None:
+    element = PageElement(kind="a", hash="old")
+    page = PageContext.of({"1": element, "2": {"tag": "A"}}, {"1": "new", "3": "h"})
+    assert page.elements == {
+        "1": PageElement(kind="a", hash="new"),
+        "2": PageElement(kind="a", data={"tag": "A"}),
+        "3": PageElement(hash="h"),
+    }
+    odd: Any = [element]
+    for elements, hashes, message in (
+        (odd, None, "`elements` is a list; expected Mapping or None"),
+        (None, odd, "`hashes` is a list; expected Mapping or None"),
+        ({"1": odd}, None, "`elements['1']` is a list; expected Mapping or None"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            PageContext.of(elements, hashes)
+        assert str(caught.value) == message
+
+
 def test_parser_gives_the_options() -> None:
     text = '{"actions": [{"action_type": "CLICK", "id": "AAA",}]}'
     assert parse_actions(text.encode(), Parser("skyvern")) == parse_actions(text, "skyvern")

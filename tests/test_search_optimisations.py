@@ -20,7 +20,8 @@ from outspoken.notations.schema import SchemaView
 from outspoken.notations.transcoder import Transcoder
 from outspoken.patterns.analysis import first_chars, leading_chars, required_chars
 from outspoken.patterns.prefilter import prefilter_pattern
-from outspoken.patterns.prefixes import PrefixIndex, index_prefixes, leading_prefixes
+from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
+from outspoken.patterns.prepared import PrefixIndex
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import every_case, in_one_item
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
@@ -75,7 +76,13 @@ def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> 
             found = place and (place[0], place[3].end(), place[1])
             assert found == (match and (*match.span(), match.lastindex))
             if match and match.lastindex and match.lastindex <= len(openers.terminals):
-                assert openers.owners(match.lastindex) <= set(openers.at(text, match.start(), final=True)[0])
+                regex = openers.terminals[match.lastindex - 1].regex
+                found_openers = [o for o in openers.openers if o.regex == regex]
+                assert openers.owners(match.lastindex) == {o.format for o in found_openers}
+                named = set(openers.at(text, match.start(), final=True)[0])
+                for opener in found_openers:
+                    is_code = opener.in_code and not re.compile(opener.followed).match(text, match.start())
+                    assert is_code or opener.format in named
             pos = match.start() + 1 if match else None
 
 

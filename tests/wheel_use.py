@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import outspoken
-from outspoken import Done, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
+from outspoken import Done, Parser, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
 
 CALL = 'One moment.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 
@@ -50,11 +50,13 @@ def reads_whole_texts() -> None:
 def reads_streams() -> None:
     """A stream gives the reply of the whole text."""
     for name in ("hermes", "auto"):
-        events = list(stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], name))
-        assert "".join([event.text for event in events if isinstance(event, TextDelta)]) == "One moment."
-        assert [event.call.name for event in events if isinstance(event, ToolCallEnd)] == ["get_weather"]
-        assert isinstance(events[-1], Done)
-        assert events[-1].reply == parse(CALL, name)
+        events = stream([CALL[i : i + 5] for i in range(0, len(CALL), 5)], name)
+        taken = [*events]
+        assert "".join([event.text for event in taken if isinstance(event, TextDelta)]) == "One moment."
+        assert [event.call.name for event in taken if isinstance(event, ToolCallEnd)] == ["get_weather"]
+        assert events.reply == parse(CALL, name)
+        session = Parser(name).session()
+        assert [*session.feed(CALL[:9]), *session.feed(CALL[9:]), *session.close()][-1] == Done(parse(CALL, name))
 
 
 def writes_calls() -> None:
@@ -79,9 +81,9 @@ def adds_a_format() -> None:
         path.write_text(GRAMMAR, "utf-8")
         assert load_format(path) == "own_tags"
     text = '<own_call>{"name": "save", "arguments": {"to": "disk"}}</own_call>'
-    *_, done = stream(iter(text), "own_tags")
-    assert isinstance(done, Done)
-    for reply in (parse(text, "own_tags"), parse(text), done.reply):
+    events = stream(iter(text), "own_tags")
+    assert [*events]
+    for reply in (parse(text, "own_tags"), parse(text), events.reply):
         assert reply.format == "own_tags"
         assert reply.tool_calls[0].arguments == {"to": "disk"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from outspoken.detection.openers import collect
+from outspoken.detection.collection import collect
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.format_index import FormatIndex, index_path

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from outspoken import Reply
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.tables import sources
+from outspoken.grammar.sources import sources
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import Case
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from outspoken import RenderError, render
 from outspoken.grammar.header import Header, read_header
-from outspoken.grammar.tables import sources
+from outspoken.grammar.sources import sources
 from tools.shared.checkout import Checkout
 
 from .call_slots import Call, Sample, Slot, UnclearError, is_tag, json_value, python_value, slots_of_object, tokens

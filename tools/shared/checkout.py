@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outspoken.grammar import registry
-from outspoken.grammar.tables import own_folder
+from outspoken.grammar.sources import own_folder
 from outspoken.results.errors import UnknownFormatError
 
 TOP = Path(__file__).resolve().parents[2]

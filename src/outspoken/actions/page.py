@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pydantic import Field
 
 from outspoken.results.actions.base import ElementRef
+from outspoken.results.arguments import check_optional
 from outspoken.results.construct import FrozenModel
 
 
@@ -31,6 +32,10 @@ class PageElement(FrozenModel):
         return frozenset([word.strip().lower() for word in words if isinstance(word, str) and word.strip()])
 
 
+#: An element, or what was scraped of it.
+ElementLike: TypeAlias = PageElement | Mapping[str, Any]
+
+
 class PageContext(FrozenModel):
     """The elements of a page, by the ids, marks or indexes that the model knows them by, as text."""
 
@@ -38,14 +43,17 @@ class PageContext(FrozenModel):
 
     @classmethod
     def of(
-        cls, elements: Mapping[str, Mapping[str, Any]] | None = None, hashes: Mapping[str, str] | None = None
+        cls, elements: Mapping[str, ElementLike] | None = None, hashes: Mapping[str, str] | None = None
     ) -> PageContext:
         """A page from scraped data: the data and the hash of each element, by id.
 
-        Reads `tagName` (or `tag`), `attributes` and `text` of the data if present.
+        Reads `tagName` (or `tag`), `attributes` and `text` of the data if present. Raises TypeError for an argument of
+        a wrong type.
         """
+        check_optional(elements, Mapping, "elements")
+        check_optional(hashes, Mapping, "hashes")
         data, hashes = elements or {}, hashes or {}
-        found = {id: _element(data.get(id) or {}, hashes.get(id)) for id in dict.fromkeys([*data, *hashes])}
+        found = {id: _element(id, data.get(id), hashes.get(id)) for id in dict.fromkeys([*data, *hashes])}
         return cls(elements={str(id): element for id, element in found.items()})
 
     def find(self, reference: ElementRef) -> tuple[str, PageElement | None]:
@@ -56,7 +64,11 @@ class PageContext(FrozenModel):
         return "", None
 
 
-def _element(data: Mapping[str, Any], hash: str | None) -> PageElement:
+def _element(id: str, data: ElementLike | None, hash: str | None) -> PageElement:
+    if isinstance(data, PageElement):
+        return data if hash is None else data.model_copy(update={"hash": hash})
+    check_optional(data, Mapping, f"elements[{id!r}]")
+    data = data or {}
     kind, attributes, text = data.get("tagName") or data.get("tag"), data.get("attributes"), data.get("text")
     return PageElement(
         kind=kind.lower() if isinstance(kind, str) else None,

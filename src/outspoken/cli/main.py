@@ -9,26 +9,27 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, NoReturn, cast, get_args
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn, cast, get_args
 
 from outspoken import __version__
 from outspoken.grammar import registry
-from outspoken.parsing.functions import parse, stream
 from outspoken.parsing.inspection import detect, formats
+from outspoken.parsing.parser import Parser
 from outspoken.processing.settings import Expect
-from outspoken.results.edits import REPAIR_LIMITS
+from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.results.errors import OutspokenError
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
-from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 from outspoken.serving.settings import ServerSettings
 
 from .explain import explanation, summary
 from .inputs import CHUNK_SIZE, UsageError, load_registry, read_chunks, read_text, read_tools
 from .outputs import exit_code, print_event, print_lines, use_utf8
+
+if TYPE_CHECKING:
+    from outspoken.payloads import PayloadParser
 
 #: The limits of the proxy, by the names of its settings.
 _SERVE_LIMITS = {
@@ -41,7 +42,7 @@ _SERVE_LIMITS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
+class ArgumentParser(argparse.ArgumentParser):
     """An argument parser that raises UsageError instead of printing the usage and ending the process."""
 
     def error(self, message: str) -> NoReturn:
@@ -72,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _make_parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="outspoken", description="Parses the output of language models.")
+    parser = ArgumentParser(prog="outspoken", description="Parses the output of language models.")
     parser.add_argument("--version", action="version", version=f"outspoken {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_parse(commands.add_parser("parse", help="parse a response and show its segments"))
@@ -87,7 +88,6 @@ def _make_parser() -> argparse.ArgumentParser:
 def _add_parse(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_run_parse)
     _add_input(command)
-    command.add_argument("--prefix", help=r"the end of the prompt, if it opens a block (`<think>\n`)")
     command.add_argument("--repair", choices=REPAIR_LIMITS, help="how far damage may be repaired; default: strings")
     words = "show events as they arrive, one a line; reads at most N bytes at once"
     command.add_argument("--stream", nargs="?", type=_chunk_size, const=CHUNK_SIZE, metavar="N", help=words)
@@ -147,6 +147,8 @@ def _add_input(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the response; `-` is standard input")
     command.add_argument("--format", default="auto", help="a format's name or alias; default: auto")
     _add_tools(command)
+    command.add_argument("--prefix", help=r"the end of the prompt, if it opens a block (`<think>\n`)")
+    command.add_argument("--finish-reason", metavar="WORD", help="the provider's finish reason, such as stop or length")
 
 
 def _add_tools(command: argparse.ArgumentParser) -> None:
@@ -167,15 +169,11 @@ def _chunk_size(text: str) -> int:
 
 
 def _run_parse(args: argparse.Namespace) -> int:
-    options = {"prefix": args.prefix and args.prefix.replace("\\n", "\n"), "repair": args.repair}
-    parse_text, stream_chunks = parse, stream
-    if args.payloads or args.page:
-        parse_text, stream_chunks = _payload_functions(args)
-    else:
-        options |= _parse_options(args)
+    parser = _payload_parser(args) if args.payloads or args.page else _parser(args, args.repair)
     if args.stream:
-        return _print_events(stream_chunks(read_chunks(args.file, args.stream), **options), as_json=args.json)
-    reply = parse_text(read_text(args.file), **options)
+        events = parser.stream(read_chunks(args.file, args.stream), **_known(args))
+        return _print_events(events, as_json=args.json)
+    reply = parser.parse(read_text(args.file), **_known(args))
     if args.json:
         print(reply.model_dump_json(indent=2))
     else:
@@ -183,23 +181,24 @@ def _run_parse(args: argparse.Namespace) -> int:
     return exit_code(reply)
 
 
-def _parse_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the format and the tools, checked before any input is read."""
-    if args.format != "auto":
-        registry.resolve(args.format)
-    return {"format": args.format, "tools": read_tools(args.tools) if args.tools else None}
+def _known(args: argparse.Namespace) -> dict[str, str | None]:
+    """Return what is known of a response."""
+    return {"prefix": args.prefix and args.prefix.replace("\\n", "\n"), "finish_reason": args.finish_reason}
 
 
-def _payload_functions(args: argparse.Namespace) -> tuple[Callable[..., Reply], Callable[..., Iterable[Event]]]:
-    """Return the functions that parse and stream the payloads of a page. Raises UsageError if there is no such page."""
+def _parser(args: argparse.Namespace, repair: RepairLimit | None = None) -> Parser:
+    """Return the parser of a response; its options are checked before any input is read."""
+    return Parser(args.format, tools=read_tools(args.tools) if args.tools else None, repair=repair)
+
+
+def _payload_parser(args: argparse.Namespace) -> PayloadParser:
+    """Return the parser of a page's payloads. Raises UsageError if there is no such page."""
     if not args.payloads or args.format != "auto" or args.tools:
         raise UsageError("`--page` needs `--payloads`; neither can be used with `--format` or `--tools`")
-    payloads = load_registry(args.payloads)
     try:
-        payloads.page(args.page)
+        return load_registry(args.payloads).parser(args.page, repair=args.repair)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    return partial(payloads.parse, page=args.page), partial(payloads.stream, page=args.page)
 
 
 def _print_events(events: Iterable[Event], *, as_json: bool) -> int:
@@ -215,10 +214,10 @@ def _print_events(events: Iterable[Event], *, as_json: bool) -> int:
 
 
 def _run_explain(args: argparse.Namespace) -> int:
-    options = _parse_options(args)
+    parser = _parser(args)
     text = read_text(args.file)
-    reply = parse(text, **options)
-    candidates = detect(text, tools=options["tools"])
+    reply = parser.parse(text, **_known(args))
+    candidates = detect(text, tools=parser.tools)
     print_lines(explanation(reply, candidates, named=args.format != "auto"), args.color)
     return exit_code(reply)
 

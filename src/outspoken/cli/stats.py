@@ -28,6 +28,7 @@ class Response(NamedTuple):
     place: str
     text: str
     format: str | None
+    prefix: str | None
     finish_reason: str | None
 
 
@@ -63,7 +64,9 @@ def _count(processor: Callable[[str], ResponseProcessor], found: Response | str,
     problem = found
     if isinstance(found, Response):
         try:
-            processor(found.format or format).process(found.text, finish_reason=found.finish_reason)
+            processor(found.format or format).process(
+                found.text, prefix=found.prefix, finish_reason=found.finish_reason
+            )
         except OutspokenError as error:
             problem = f"{found.place}: {error}"
         else:
@@ -76,7 +79,7 @@ def _responses(path: str) -> Iterator[Response | str]:
     """Read the responses of a file, and a message for each other line. Raises UsageError for an unreadable file."""
     text, name = read_text(path), "standard input" if path == "-" else path
     if path != "-" and not path.lower().endswith(_LINE_SUFFIXES):
-        yield Response(name, text, None, None)
+        yield Response(name, text, None, None, None)
         return
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -102,10 +105,10 @@ def _response(line: str, place: str) -> Response:
     key = next((key for key in _TEXT_KEYS if key in known), None)
     if key is None:
         raise LineError("this object has neither `text` nor `response`")
-    for name in (key, "format", "finish_reason"):
-        if not isinstance(known.get(name), str) and (name == key or known.get(name) is not None):
-            raise LineError(f"`{name}` is {_describe(known[name])}; expected a string")
-    return Response(place, known[key], known.get("format"), known.get("finish_reason"))
+    for name in (key, "format", "prefix", "finish_reason"):
+        if not isinstance(known.get(name), str | None):
+            raise LineError(f"`{name}` is {_describe(known[name])}; expected a string or null")
+    return Response(place, known[key] or "", known.get("format"), known.get("prefix"), known.get("finish_reason"))
 
 
 def _describe(value: Any) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
-from outspoken.patterns.prefilter import Prefilter, PrefilterSource, compile_prefilter
-from outspoken.patterns.prefixes import PrefixIndex, prefixes
-from outspoken.semantics.builder import Builder
+from outspoken.patterns.prepared import Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
-from .openers import Opener, Openers, collect, join
+from .openers import Opener, Openers
+
+if TYPE_CHECKING:
+    from outspoken.semantics.builder import Builder
 
 #: How many formats are remembered for one marker.
 _REMEMBERED = 4
@@ -98,6 +99,8 @@ class OpenerIndex:
 
     def names(self, number: int) -> set[str]:
         """The formats that may have a marker where the one of a number stands."""
+        from outspoken.patterns.prefixes import prefixes
+
         own = prefixes(self.terminals[number - 1].regex)
         known = [(o.format, b) for o in self._all for b in prefixes(o.regex)]
         return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
@@ -106,7 +109,8 @@ class OpenerIndex:
         """The formats that have an opening marker at a position, and the likely ones among them.
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
-        all are, all are likely. Of formats that are alike, only the first is.
+        all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
+        here is left out.
         """
         names: dict[str, bool] = {}
         alike = self._beginning_alike(self.group_at(text, pos))
@@ -233,6 +237,8 @@ def openers_of(edition: int) -> Openers:
     """The openers of the formats in an edition."""
 
     def collected(names: tuple[str, ...]) -> Openers:
+        from .collection import collect
+
         automata = [(name, registry.automaton(name, lenient=True)) for name in names]
         return collect(automata, registry.automaton(PLAIN, lenient=True))
 
@@ -240,7 +246,11 @@ def openers_of(edition: int) -> Openers:
     if known is None:
         return collected(registry.names(edition))
     found = Openers.from_data(known.openers)
-    return join(found, collected(added)) if added else found
+    if not added:
+        return found
+    from .collection import join
+
+    return join(found, collected(added))
 
 
 @registry.cached

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.tables import is_current
+from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply

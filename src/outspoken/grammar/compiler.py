@@ -24,7 +24,8 @@ from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
 
 from .header import read_header
-from .tables import BROKEN, START, Rule, Tables, Terminal, order, own_folder, sources
+from .sources import own_folder, sources
+from .tables import BROKEN, START, Rule, Tables, Terminal, order
 from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
 
 _LOADING: Any = load_grammar

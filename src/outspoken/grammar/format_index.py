@@ -8,9 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .tables import VERSION, Tables, is_current
+from .sources import is_current
+
+if TYPE_CHECKING:
+    from .tables import Tables
+
+#: Increase it when the meaning of the data below changes, so that no old index is read.
+VERSION = 1
 
 
 class FormatIndex(NamedTuple):

@@ -10,9 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from outspoken.patterns.analysis import leading_chars
-from outspoken.patterns.prefilter import prefilter_pattern
-
 #: `search` or `match` of a compiled pattern of `re` or `regex`, called as `find(text, pos)`; those of `regex` also take
 #: `partial=True`. The two modules have no common type for what is returned: a match, or None.
 Find = Callable[..., Any]
@@ -104,6 +101,8 @@ def compile_start_search(markers: Sequence[Marker]) -> Find | None:
 
 def lookahead(markers: Sequence[Marker]) -> str:
     """A look-ahead that refuses most places where no marker begins; "" if one may begin with any character."""
+    from outspoken.patterns.prefilter import prefilter_pattern
+
     chars = first_char_class(markers)
     if not chars:
         return ""
@@ -121,6 +120,8 @@ def first_char_class(markers: Sequence[Marker]) -> str | None:
 
 def _leading(markers: Sequence[Marker]) -> tuple[set[str], set[str]] | None:
     """The white space with which a marker may begin, and the characters that may follow it; None if those are any."""
+    from outspoken.patterns.analysis import leading_chars  # generated functions search without an analysis
+
     spaces, chars = set[str](), set[str]()
     for marker in markers:
         found = leading_chars(marker.regex)

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
-from .automaton import Automaton
 from .format_index import FormatIndex, read_index
-from .header import Header, read_header
-from .tables import Tables, is_current, own_folder
+from .sources import is_current, own_folder
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
+    from .automaton import Automaton
+    from .header import Header
+    from .tables import Tables
     from .template_fields import Template
 
 #: The format that reads what no other one claims.
@@ -195,6 +196,8 @@ def header(name: str) -> Header:
     """The header of a format, by its exact name."""
     if (added := _editions[-1].get(name)) is not None:
         return added.tables.header
+    from .header import read_header
+
     path = grammars_folder() / f"{name}.lark"
     return read_header(path.read_text("utf-8"), str(path))
 
@@ -205,6 +208,8 @@ def automaton(name: str, *, lenient: bool = False) -> Automaton:
 
     A lenient one also recognises calls whose opening marker is missing and values whose closing marker is missing.
     """
+    from .automaton import Automaton
+
     if not lenient:
         return Automaton(tables(name))
     from .lenient_rules import LENIENT_RULES
@@ -216,6 +221,8 @@ def tables(name: str) -> Tables:
     """The tables of a format: the compiled ones if they are current, otherwise compiled from the grammar."""
     if (added := _editions[-1].get(name)) is not None:
         return added.tables
+    from .tables import Tables
+
     path = grammars_folder() / f"{name}.lark"
     compiled = compiled_path(path)
     if compiled.exists():
@@ -277,6 +284,8 @@ def _load_grammar(path: Path, name: str | None) -> str:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise GrammarError(str(path), f"it cannot be read: {error}") from error
+    from .header import read_header
+
     known = read_header(text, str(path)).format
     if name is not None and normalized(name) != known:
         raise ValueError(f"the grammar calls itself `{known}`, not `{name}`")

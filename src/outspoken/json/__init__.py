@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .read import JsonLimitError as JsonLimitError
-    from .read import JsonReading as JsonReading
-    from .read import read_json as read_json
+    from .read import (
+        JsonLimitError as JsonLimitError,
+        JsonReading as JsonReading,
+        SchemaLike as SchemaLike,
+        read_json as read_json,
+    )
 
 export_lazily(
     __name__,
     {
-        "read": "JsonLimitError JsonReading read_json",
+        "read": "JsonLimitError JsonReading SchemaLike read_json",
     },
 )

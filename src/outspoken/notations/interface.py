@@ -12,7 +12,6 @@ from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import JsonScanner, decode, read_at
 
@@ -21,6 +20,8 @@ from .schema import ANY, SchemaView
 from .transcoder import Transcoder
 
 if TYPE_CHECKING:
+    from outspoken.grammar.tables import Terminal
+
     from .python_literals import PythonScanner
 
 #: a value, its end in the text, and its JSON text

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .event_stream import AsyncEventStream as AsyncEventStream
-    from .event_stream import EventStream as EventStream
-    from .inspection import Candidate as Candidate
-    from .inspection import FormatInfo as FormatInfo
+    from outspoken.notations.tools import ToolLike as ToolLike
+
+    from .event_stream import AsyncEventStream as AsyncEventStream, EventStream as EventStream
+    from .inspection import Candidate as Candidate, FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
 
 export_lazily(
@@ -23,5 +23,6 @@ export_lazily(
         "event_stream": "AsyncEventStream EventStream",
         "inspection": "Candidate FormatInfo",
         "options": "ParserOptions",
+        "outspoken.notations.tools": "ToolLike",
     },
 )

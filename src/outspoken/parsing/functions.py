@@ -6,7 +6,6 @@ from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING
 
 from outspoken.grammar import registry
-from outspoken.results.events import Event
 from outspoken.results.replies import Reply
 
 from .event_stream import AsyncEventStream, EventStream
@@ -15,6 +14,8 @@ from .parser import Parser
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from outspoken.results.events import Event
 
 
 @registry.cached

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_choice, check_optional, check_repair_limit, check_type, kind_of, text_of
 from outspoken.results.edits import RepairLimit
-from outspoken.results.geometry import Screen
 from outspoken.results.settings import DEFAULT, Settings, with_screen
+
+if TYPE_CHECKING:
+    from outspoken.results.geometry import Screen
 
 OnError = Literal["keep", "raise"]
 
@@ -67,7 +69,10 @@ def read_options(
     if repair is None:
         repair = "none" if on_error == "raise" else "strings"
     check_repair_limit(repair)
-    check_optional(screen, Screen, "screen")
+    if screen is not None:
+        from outspoken.results.geometry import Screen
+
+        check_type(screen, Screen, "screen")
     check_optional(settings, Settings, "settings")
     name = None if check_type(format, str, "format") == "auto" else registry.resolve(format)
     return ReadOptions(name, Tools.of(tools), repair, on_error, with_screen(settings, screen) or DEFAULT)

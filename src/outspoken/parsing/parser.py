@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable, Sequence
 from functools import cache, partial
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from outspoken.fast_path import reader
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_async_chunks, check_chunks, text_of
 from outspoken.results.edits import RepairLimit
-from outspoken.results.events import Event
-from outspoken.results.geometry import Screen
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 
 from .event_stream import AsyncEventStream, EventStream
 from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
-from .response_reader import ResponseReader
-from .session import Session
+
+if TYPE_CHECKING:
+    from outspoken.results.events import Event
+    from outspoken.results.geometry import Screen
+
+    from .session import Session
 
 
 @cache
@@ -116,6 +119,8 @@ class Parser:
                 reply = None if prefix else _detection().read(text, options.tools, options.settings)
             if reply is not None:
                 return reply
+        from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
+
         return ResponseReader(options, prefix).read(text, finish_reason)
 
     def stream(
@@ -149,5 +154,8 @@ class Parser:
 
     def session(self, *, prefix: str | None = None) -> Session:
         """Start to read one response that arrives in chunks, with `feed` and `close`."""
+        from .response_reader import ResponseReader
+        from .session import Session
+
         events: list[Event] = []
         return Session(ResponseReader(self._options, prefix_of(prefix), events), events)

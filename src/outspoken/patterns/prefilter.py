@@ -7,12 +7,12 @@ looks at the characters that follow and at what must precede the marker.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from string import ascii_lowercase
-from typing import NamedTuple
 
 from .prefixes import Lookbehinds, leading_prefixes, prefix_pattern
+from .prepared import PrefilterSource
 from .syntax import parse
 
 #: How many characters of a marker are looked at (fewer if it has many spellings), and of white space before it.
@@ -25,8 +25,6 @@ _SPACES = rf"\s{{0,{_MAX_SPACES}}}"
 _Rest = tuple[str, Lookbehinds]
 #: Whether white space leads, the prefix behind it, and the look-behinds before both.
 _Prefix = tuple[bool, str, Lookbehinds]
-#: Searches a text from a position on for a place where a marker may begin; returns -1 if there is none.
-Prefilter = Callable[[str, int], int]
 
 
 def prefilter_pattern(patterns: Iterable[str], *, partial: bool = False) -> str | None:
@@ -47,13 +45,6 @@ def _join(anywhere: list[_Prefix], outside_words: list[_Prefix], *, partial: boo
     return "|".join(parts)
 
 
-class PrefilterSource(NamedTuple):
-    """What `compile_prefilter` compiles: a pattern, and whether it skips lowercase words."""
-
-    pattern: str
-    skips_words: bool
-
-
 def prefilter_source(patterns: Iterable[str], *, partial: bool) -> PrefilterSource | None:
     """The source of a search for places where one of the patterns may begin; None if that is anywhere."""
     split = _split(patterns)
@@ -70,23 +61,6 @@ def prefilter_source(patterns: Iterable[str], *, partial: bool) -> PrefilterSour
     spaces = r"\s" if any(is_spaced for is_spaced, _, _ in outside_words) else ""
     bound = f"(?=[{prefix_pattern(''.join(sorted(firsts)))}{spaces}])(?:{_one_of(outside_words, partial=partial)})"
     return PrefilterSource(f"[^a-z](?:{free}|(?={bound})())", True)
-
-
-def compile_prefilter(source: PrefilterSource, may_begin: Callable[[str, int], bool]) -> Prefilter:
-    """The search of a source. `may_begin` tells, more coarsely, whether one of the patterns may begin at a place."""
-    search = re.compile(source.pattern).search
-    if not source.skips_words:
-        return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
-
-    def prefilter(text: str, pos: int) -> int:
-        if (not pos or text[pos - 1] not in ascii_lowercase) and pos < len(text) and may_begin(text, pos):
-            return pos
-        found = search(text, pos)
-        if found is None:
-            return -1
-        return found.start() if found.lastindex is None else found.start() + 1
-
-    return prefilter
 
 
 def _split(patterns: Iterable[str]) -> tuple[list[_Prefix], list[_Prefix]] | None:

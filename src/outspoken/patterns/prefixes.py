@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from collections.abc import Sequence as Sequence_
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
 
+from .prepared import PrefixData, TreeNode
 from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
 
 #: The length of prefixes, and how many a pattern may have.
 PREFIX_LENGTH, _MAX_PREFIXES = 24, 40
-#: How many characters of white space are passed over: behind more, any pattern with leading white space may match.
-MAX_SPACES = 24
 #: A class of more characters counts as any character.
 _MAX_CHARS = 4
 
@@ -136,60 +133,6 @@ def _listed(chars: Chars, folds: bool) -> set[str] | None:
     if folds:
         return {form for char in chars.literals for form in (char.lower(), char.upper())}
     return set(chars.literals)
-
-
-#: A node: what follows the first character of its edge, the groups of the patterns that may match a text which leaves
-#: the tree here (or within the edges below) and a text which ends here, and the nodes below by their first character.
-TreeNode: TypeAlias = "tuple[str, int, int, dict[str, TreeNode]]"
-
-
-class PrefixData(NamedTuple):
-    """A `PrefixIndex` as plain data.
-
-    `groups` holds the numbers of the patterns that may match at one place, in order. `solid` is the tree of the
-    prefixes that begin with another character than white space, `spaced` that of those behind white space.
-    """
-
-    groups: Sequence_[Sequence_[int]]
-    solid: TreeNode
-    spaced: TreeNode
-
-
-class PrefixIndex:
-    """Tells which of many patterns may match at a place in a text. Threads may share it.
-
-    A pattern that begins with white space may match behind white space of any kind and length.
-    """
-
-    def __init__(self, data: PrefixData) -> None:
-        self.groups, self._solid, self._spaced = data
-
-    def at(self, text: str, pos: int) -> int:
-        """The number of the group that may match at a place, or begin there if the text ends soon after it."""
-        if not text[pos].isspace():
-            return _walk(self._solid, text, pos)
-        for at in range(pos + 1, min(pos + MAX_SPACES, len(text))):
-            if not text[at].isspace():
-                return _walk(self._spaced, text, at)
-        return self._spaced[2]
-
-
-def _walk(node: TreeNode, text: str, pos: int) -> int:
-    """The group of the text from a position on, in the tree below a node."""
-    length = len(text)
-    while pos < length:
-        char = text[pos]
-        child = node[3].get(char) or (node[3].get(" ") if char.isspace() else None)
-        if child is None:
-            return node[1]
-        pos += 1
-        rest = child[0]
-        if rest:
-            if not text.startswith(rest, pos):
-                return child[2] if length - pos < len(rest) and rest.startswith(text[pos:]) else node[1]
-            pos += len(rest)
-        node = child
-    return node[2]
 
 
 def index_prefixes(patterns: Iterable[str]) -> PrefixData:

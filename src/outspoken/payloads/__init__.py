@@ -14,20 +14,18 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.events import PayloadPreview as PayloadPreview
 
-    from .parser import PayloadParser as PayloadParser
+    from .parser import ContentLike as ContentLike, PayloadParser as PayloadParser
     from .registry import PayloadRegistry as PayloadRegistry
-    from .replies import PayloadReply as PayloadReply
-    from .replies import TypedPayload as TypedPayload
+    from .replies import PayloadReply as PayloadReply, TypedPayload as TypedPayload
     from .session import PayloadSession as PayloadSession
     from .settings import PayloadSettings as PayloadSettings
-    from .types import Page as Page
-    from .types import PayloadType as PayloadType
+    from .types import Page as Page, PayloadType as PayloadType
     from .validation import BrokenRulesError as BrokenRulesError
 
 export_lazily(
     __name__,
     {
-        "parser": "PayloadParser",
+        "parser": "ContentLike PayloadParser",
         "registry": "PayloadRegistry",
         "replies": "PayloadReply TypedPayload",
         "session": "PayloadSession",

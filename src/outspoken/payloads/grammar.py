@@ -10,7 +10,8 @@ from threading import Lock
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_text
 from outspoken.grammar.lenient_rules import LENIENT_RULES
-from outspoken.grammar.tables import Tables, own_folder
+from outspoken.grammar.sources import own_folder
+from outspoken.grammar.tables import Tables
 
 from .types import PayloadType
 

@@ -55,8 +55,9 @@ class PayloadRegistry:
     def add(self, type_: PayloadType) -> PayloadType:
         """Register a payload type and return it.
 
-        Raises ValueError if its name is taken, or its marker on one of its pages.
+        Raises ValueError if its name is taken, or its marker on one of its pages, and TypeError for anything else.
         """
+        check_type(type_, PayloadType, "type_")
         with self._lock:
             for other in self._types:
                 if other.name == type_.name:

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .cache import CacheInfo as CacheInfo
-    from .cache import ResponseCache as ResponseCache
+    from .cache import CacheInfo as CacheInfo, ResponseCache as ResponseCache
     from .categories import ErrorCategory as ErrorCategory
-    from .page_actions import parse_action as parse_action
-    from .page_actions import parse_actions as parse_actions
+    from .page_actions import ActionsLike as ActionsLike, parse_action as parse_action, parse_actions as parse_actions
     from .processor import ResponseProcessor as ResponseProcessor
-    from .results import Processed as Processed
-    from .results import RetryRequest as RetryRequest
+    from .results import Processed as Processed, RetryRequest as RetryRequest
     from .settings import ProcessorSettings as ProcessorSettings
     from .stats import ParseStats as ParseStats
 
@@ -27,7 +24,7 @@ export_lazily(
         "cache": "CacheInfo ResponseCache",
         "categories": "ErrorCategory",
         "settings": "ProcessorSettings",
-        "page_actions": "parse_action parse_actions",
+        "page_actions": "ActionsLike parse_action parse_actions",
         "processor": "ResponseProcessor",
         "results": "Processed RetryRequest",
         "stats": "ParseStats",

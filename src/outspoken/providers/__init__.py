@@ -20,89 +20,52 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .chunk_parser import LLMResponseParser as LLMResponseParser
-    from .chunk_parser import ParsedDelta as ParsedDelta
+    from .chunk_parser import LLMResponseParser as LLMResponseParser, ParsedDelta as ParsedDelta
     from .decode.sdk_objects import ChunkLike as ChunkLike
-    from .errors import ProviderFormatError as ProviderFormatError
-    from .errors import UnknownProviderError as UnknownProviderError
+    from .errors import ProviderFormatError as ProviderFormatError, UnknownProviderError as UnknownProviderError
     from .events import (
         Failed as Failed,
-    )
-    from .events import (
         Finished as Finished,
-    )
-    from .events import (
         ProviderEvent as ProviderEvent,
-    )
-    from .events import (
         ReasoningSigned as ReasoningSigned,
-    )
-    from .events import (
         RefusalDelta as RefusalDelta,
-    )
-    from .events import (
         Started as Started,
-    )
-    from .events import (
         UsageReported as UsageReported,
     )
     from .export.anthropic import (
         ato_anthropic_events as ato_anthropic_events,
-    )
-    from .export.anthropic import (
         to_anthropic as to_anthropic,
-    )
-    from .export.anthropic import (
         to_anthropic_events as to_anthropic_events,
     )
     from .export.chat_completions import (
         ato_openai_chunks as ato_openai_chunks,
-    )
-    from .export.chat_completions import (
         to_openai as to_openai,
-    )
-    from .export.chat_completions import (
         to_openai_chunks as to_openai_chunks,
     )
     from .export.responses import (
         ato_openai_responses as ato_openai_responses,
-    )
-    from .export.responses import (
         to_openai_response as to_openai_response,
-    )
-    from .export.responses import (
         to_openai_responses as to_openai_responses,
     )
-    from .export.sse import asse as asse
-    from .export.sse import sse as sse
+    from .export.sse import asse as asse, sse as sse
     from .export.vercel import (
         ato_vercel_parts as ato_vercel_parts,
-    )
-    from .export.vercel import (
         to_vercel as to_vercel,
-    )
-    from .export.vercel import (
         to_vercel_parts as to_vercel_parts,
     )
     from .replies import (
         FinishReason as FinishReason,
-    )
-    from .replies import (
         ProviderError as ProviderError,
-    )
-    from .replies import (
         ProviderReply as ProviderReply,
-    )
-    from .replies import (
         Signature as Signature,
-    )
-    from .replies import (
         Usage as Usage,
     )
-    from .stream import ProviderStream as ProviderStream
-    from .stream import astream_response as astream_response
-    from .stream import parse_response as parse_response
-    from .stream import stream_response as stream_response
+    from .stream import (
+        ProviderStream as ProviderStream,
+        astream_response as astream_response,
+        parse_response as parse_response,
+        stream_response as stream_response,
+    )
 
 export_lazily(
     __name__,

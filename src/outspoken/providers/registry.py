@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outspoken.grammar.registry import resolve
+from outspoken.results.arguments import check_type
 
 from .assembly.assembler import Assembler
 from .decode.json_object import JsonObject
@@ -57,12 +58,13 @@ def _starts(first: JsonObject, key: str, prefix: str) -> bool:
     return isinstance(found, str) and found.startswith(prefix)
 
 
-def find_provider(name: Any) -> Provider:
+def find_provider(name: str) -> Provider:
     """Look up a provider; case does not matter, nor whether words are joined by `-`, `.` or `_`.
 
-    Raises UnknownProviderError.
+    Raises UnknownProviderError, and TypeError for anything but a str.
     """
-    found = PROVIDERS.get(name.lower().replace("-", "_").replace(".", "_")) if isinstance(name, str) else None
+    check_type(name, str, "provider")
+    found = PROVIDERS.get(name.lower().replace("-", "_").replace(".", "_"))
     if found is None:
         raise UnknownProviderError(name, sorted(PROVIDERS))
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ class UnknownFormatError(OutspokenError, ValueError):
 
 def _nearest(name: str, names: list[str]) -> list[str]:
     """The most similar names, best first, without those that are much less similar than the best."""
+    from difflib import SequenceMatcher, get_close_matches  # few processes need it
+
     found = get_close_matches(name, names, n=3, cutoff=0.5)
     like = [SequenceMatcher(None, one, name).ratio() for one in found]
     return [one for one, ratio in zip(found, like, strict=True) if ratio >= like[0] - _MAX_DIFFERENCE]

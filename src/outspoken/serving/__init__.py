@@ -11,7 +11,6 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from .app import Proxy as Proxy
-    from .settings import ServerSettings as ServerSettings
-    from .settings import ServerStartError as ServerStartError
+    from .settings import ServerSettings as ServerSettings, ServerStartError as ServerStartError
 
 export_lazily(__name__, {"app": "Proxy", "settings": "ServerSettings ServerStartError"})

@@ -1,0 +1,76 @@
+"""Collects the opening markers of formats from their automata, ahead of time for formats with a grammar file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.grammar.registry import PLAIN
+from outspoken.notations.interface import notation_of
+from outspoken.patterns.prefilter import prefilter_source
+from outspoken.patterns.prefixes import index_prefixes
+
+from .openers import Marker, Opener, Openers
+
+
+def _order(marker: Marker) -> tuple[int, int, str]:
+    """The order in which markers are tried, that of terminals."""
+    return -marker.priority, -len(marker.regex), marker.name
+
+
+def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Openers:
+    """The openers of formats, by their lenient automata. `plain` is that of plain text."""
+    own_steps = plain.top_level_markers
+    known = [re.compile(step.terminal.regex) for step in own_steps]
+    plain_openers = [
+        _opener(PLAIN, step)
+        for step in own_steps
+        if step.target.free is None or step.target.free.terminal.short != "CODE"
+    ]
+    markers: dict[str, Marker] = {}
+    openers: list[Opener] = []
+    for name, automaton in automata:
+        for step in automaton.top_level_markers:
+            regex, written = step.terminal.regex, step.terminal.canonical.strip()
+            is_special = step.target.leading_markers or step.target.embedded
+            if is_special or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
+                markers[regex] = _marker(step)
+                openers.append(_opener(name, step))
+    return _indexed(markers, [_marker(step) for step in own_steps], openers, plain_openers)
+
+
+def join(one: Openers, other: Openers) -> Openers:
+    """The openers of both, for the same plain text."""
+    markers = {marker.regex: marker for marker in (*one.markers, *other.markers)}
+    return _indexed(markers, one.own, one.openers + other.openers, one.plain_openers)
+
+
+def _indexed(
+    markers: dict[str, Marker], own: list[Marker], openers: list[Opener], plain_openers: list[Opener]
+) -> Openers:
+    ordered = sorted(markers.values(), key=_order)
+    patterns = [marker.regex for marker in (*ordered, *own)]
+    sources = [prefilter_source(patterns, partial=partial) for partial in (False, True)]
+    by_format = sorted(openers, key=lambda o: o.format)
+    return Openers(ordered, own, by_format, plain_openers, index_prefixes(patterns), *sources)
+
+
+def _marker(step: Transition) -> Marker:
+    terminal = step.terminal
+    return Marker(terminal.name, terminal.regex, terminal.canonical, terminal.may_stay_open, terminal.priority)
+
+
+def _opener(format: str, step: Transition) -> Opener:
+    config, regex, inserted = step.target, step.terminal.regex, bool(step.inserted)
+    ignored = config.automaton.tables.ignore
+    if config.free is not None and config.free.terminal.short == "CODE":
+        following = "|".join([t.terminal.regex for t in config.leading_markers]) or "(?!)"
+        firsts = [t.terminal.first for t in config.leading_markers]
+        first = "".join(sorted(set("".join(firsts)))) if all(firsts) else ""
+        return Opener(format, regex, inserted, ignored, following, True, "" if re.search(r"\s", first) else first)
+    if config.free is not None:
+        return Opener(format, regex, inserted, "", "")
+    embedded = [f"(?={notation_of(t.terminal).first_chars})" for t in config.embedded]
+    following = "|".join([*[t.terminal.regex for t in config.markers], *embedded, r"\Z"])
+    return Opener(format, regex, inserted, ignored, following)

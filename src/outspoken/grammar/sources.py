@@ -1,0 +1,50 @@
+"""The files that grammars are made from, and whether what was compiled from them is current."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from functools import lru_cache
+from pathlib import Path
+
+_IMPORT = re.compile(rb"^%import[ ]+((?:\.\w+)+)", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def own_folder() -> Path:
+    """The folder of the library's own grammars, in an installed package or a checkout."""
+    installed = _installed_folder()
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "grammars"
+
+
+@lru_cache(maxsize=1)
+def _installed_folder() -> Path:
+    return Path(__file__).parents[1] / "grammars"
+
+
+def sources(grammar: Path) -> dict[str, int]:
+    """The checksums (CRC-32) of a grammar file and of all files that it imports, by paths relative to its folder."""
+    found: dict[str, int] = {}
+    waiting = [grammar]
+    while waiting:
+        path = waiting.pop()
+        name = path.relative_to(grammar.parent).as_posix()
+        if name in found:
+            continue
+        data = path.read_bytes()
+        found[name] = zlib.crc32(data)
+        for match in _IMPORT.finditer(data):
+            parts = match[1].decode().split(".")[1:]
+            whole = path.parent.joinpath(*parts).with_suffix(".lark")
+            waiting.append(whole if whole.exists() else path.parent.joinpath(*parts[:-1]).with_suffix(".lark"))
+    return dict(sorted(found.items()))
+
+
+def is_current(folder: Path, recorded: dict[str, int]) -> bool:
+    """Do the files in a folder still have the recorded checksums? Those of an installed package always do."""
+    if folder == _installed_folder():
+        return True
+    try:
+        return all(zlib.crc32((folder / name).read_bytes()) == checksum for name, checksum in recorded.items())
+    except OSError:
+        return False
