@@ -8,8 +8,6 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
-from outspoken.recovery.search import recover
-from outspoken.recovery.speculation import Speculation
 from outspoken.recovery.sync_points import single_character_points, sync_points
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import FREE, Place
@@ -239,6 +237,8 @@ class RecoveryDriver:
             ties=self.policy.ties,
         )
         budget.spent += SEARCH
+        from outspoken.recovery.search import recover  # with all that repairs JSON; many a refused text never needs it
+
         path = recover(region)
         budget.nodes = region.nodes
         if path is None or not _says_something(path):
@@ -250,6 +250,8 @@ class RecoveryDriver:
     def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         """Carry out a recovery path, unless it contradicts what was announced. Returns whether it was accepted."""
         builder, call = self.builder, damage.call
+        from outspoken.recovery.speculation import Speculation
+
         speculation = Speculation(builder, call, damage.start, self.text.slice)
         fork = speculation.builder
         if damage.outer is not self.automaton.top_level:
