@@ -232,6 +232,12 @@ def test_arguments_of_wrong_types_are_named() -> None:
             lambda: known.parse("", settings=limits),
             "`settings` is a Settings; expected PayloadSettings or None",
         ),
+        (lambda: PayloadRegistry(actions=limits), "`actions` is a Settings; expected Mapping or None"),
+        (lambda: PayloadType(limits, "A"), "`name` is a Settings; expected str"),
+        (lambda: PayloadType("a", limits), "`marker` is a Settings; expected str"),
+        (lambda: known.page(limits), "`page` is a Settings; expected str or None"),
+        (lambda: known.manifest(limits), "`replies` is a Settings; expected Iterable"),
+        (lambda: known.manifest([limits]), "`replies[0]` is a Settings; expected Reply"),
         (lambda: known.parse(odd), "`content` is a dict; expected text or a list of content blocks"),
         (lambda: known.parse(["a", cast("Any", 3)]), "`content[1]` is an int; expected text or a content block"),
         (

@@ -458,6 +458,8 @@ def test_wrong_use_raises() -> None:
             ResponseProcessor(**{name: wrong})
     with pytest.raises(TypeError, match="`checks` is a function; expected Iterable"):
         ResponseProcessor(checks=quiet_processor)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"process\(\) has no argument `format`; the format and its options belong to"):
+        ResponseProcessor().process("", **{"format": "hermes"})  # pyright: ignore[reportArgumentType]
     for name in ("text", "prefix", "finish_reason"):
         given: dict[str, Any] = {"text": "", name: wrong}
         with pytest.raises(TypeError, match=f"`{name}` is a dict; expected str"):

@@ -47,6 +47,7 @@ class PayloadRegistry:
         self._lock = Lock()
         self._types: tuple[PayloadType, ...] = ()
         self._pages: dict[str, dict[str, str]] = {}
+        check_optional(actions, Mapping, "actions")
         self._actions = dict(actions or {})
         check_type(types, Iterable, "types")
         for number, one in enumerate(types):
@@ -105,6 +106,7 @@ class PayloadRegistry:
     def page(self, name: str | None = None) -> Page:
         """The payloads of a page; without a name, all. Raises ValueError for an unknown page."""
         types, pages = self._types, self._pages
+        check_optional(name, str, "page")
         if name is not None and name not in self.pages:
             near = get_close_matches(name, self.pages, n=1, cutoff=0.5)
             hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(self.pages) or 'none'}"
@@ -175,7 +177,9 @@ class PayloadRegistry:
 
     def manifest(self, replies: Iterable[Reply]) -> str:
         """A line for each payload in the replies of a conversation, in order; "" if there are none."""
-        return manifest(self._types, replies)
+        check_type(replies, Iterable, "replies")
+        found = [check_type(reply, Reply, f"replies[{number}]") for number, reply in enumerate(replies)]
+        return manifest(self._types, found)
 
 
 def _is_same_marker(one: PayloadType, other: PayloadType) -> bool:

@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
+from outspoken.results.arguments import check_type
+
 Kind = Literal["object", "array"]
 Wrapping = Literal["plain", "emphasis", "tolerant"]
 
@@ -53,6 +55,8 @@ class PayloadType:
     check: Callable[[Any, Page], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
+        check_type(self.name, str, "name")
+        check_type(self.marker, str, "marker")
         object.__setattr__(self, "marker", self.marker.strip().removesuffix(":").rstrip())
         if self.pages is not None:
             object.__setattr__(self, "pages", (self.pages,) if isinstance(self.pages, str) else tuple(self.pages))

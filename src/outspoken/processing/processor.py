@@ -101,7 +101,7 @@ class ResponseProcessor:
         Raises LimitError for a response over the limit, ValueError for an `attempt` below 1, TypeError for an argument
         of a wrong type, and whatever a check or `retry` raises.
         """
-        attempts = self._attempts(_request(text, **known), attempt, retry)
+        attempts = self._attempts(_request(text, known), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -119,7 +119,7 @@ class ResponseProcessor:
         **known: Unpack[ResponseFacts],
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(_request(text, **known), attempt, retry)
+        attempts = self._attempts(_request(text, known), attempt, retry)
         try:
             request = next(attempts)
             while retry is not None:
@@ -189,20 +189,21 @@ class ResponseProcessor:
         )
 
 
-def _request(
-    text: object,
-    *,
-    prefix: str | None = None,
-    finish_reason: str | None = None,
-    context: Any = None,
-    page: PageContext | None = None,
-    given: Mapping[str, Any] | None = None,
-) -> Request:
+def _request(text: object, known: ResponseFacts) -> Request:
     """The arguments of `process`. Raises TypeError for those of a wrong type."""
-    check_optional(page, PageContext, "page")
+    if unknown := known.keys() - ResponseFacts.__annotations__:
+        raise TypeError(f"process() has no argument `{min(unknown)}`; the format and its options belong to the parser")
+    page = check_optional(known.get("page"), PageContext, "page")
+    given = known.get("given")
     check_optional(given, Mapping, "given")
-    known = None if given is None else dict(given)
-    return Request(text_of(text, "text"), prefix_of(prefix), finish_reason_of(finish_reason), context, page, known)
+    return Request(
+        text_of(text, "text"),
+        prefix_of(known.get("prefix")),
+        finish_reason_of(known.get("finish_reason")),
+        known.get("context"),
+        page,
+        None if given is None else dict(given),
+    )
 
 
 def _with_retries(result: Processed, *, may_retry: bool, attempts: int, earlier: tuple[Processed, ...]) -> Processed:

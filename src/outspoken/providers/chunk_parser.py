@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from outspoken.results import events as results
-from outspoken.results.arguments import text_of
+from outspoken.results.arguments import check_optional, text_of
 
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .events import Finished, ProviderEvent
@@ -51,6 +51,7 @@ class LLMResponseParser:
     """
 
     def __init__(self, *, think_prefilled: bool = False, format: str | None = PROVIDER_FORMAT) -> None:
+        check_optional(format, str, "format")
         self._prefix = "<think>" if think_prefilled else None
         self._format = content_format(_TAGGED_PROVIDER) if format == PROVIDER_FORMAT else format
         self.reset()

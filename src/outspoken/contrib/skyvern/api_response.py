@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 
 from outspoken.json.read import read_json
 from outspoken.parsing.options import finish_reason_of
-from outspoken.results.arguments import kind_of, text_of
+from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.edits import RepairLimit, shown
@@ -231,6 +231,7 @@ def parse_api_response(
 
 def require_actions(payload: Mapping[str, Any]) -> list[Any]:
     """The list `actions` of an object. Raises `LLMResponseMissingActionsError` if there is none."""
+    check_type(payload, Mapping, "payload")
     actions = actions_of(payload)
     if actions is None:
         raise LLMResponseMissingActionsError(payload)

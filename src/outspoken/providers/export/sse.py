@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from pydantic_core import to_json
 
-from outspoken.results.arguments import check_choice
+from outspoken.results.arguments import check_choice, check_type
 
 from .exporter import Part
 
@@ -36,6 +36,7 @@ def sse_end(protocol: Protocol) -> bytes:
 def sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
     """Write parts as a stream of server-sent events, with its end. Raises ValueError for an unknown protocol."""
     check_choice(protocol, get_args(Protocol), "protocol")
+    check_type(parts, Iterable, "parts")
     return _sse(parts, protocol)
 
 
@@ -49,6 +50,7 @@ def _sse(parts: Iterable[Part], protocol: Protocol) -> Iterator[bytes]:
 def asse(parts: AsyncIterable[Part], protocol: Protocol) -> AsyncIterator[bytes]:
     """Write asynchronous parts; see `sse`."""
     check_choice(protocol, get_args(Protocol), "protocol")
+    check_type(parts, AsyncIterable, "parts")
     return _asse(parts, protocol)
 
 
