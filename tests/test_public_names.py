@@ -41,6 +41,7 @@ def test_every_public_name_is_listed() -> None:
         assert len(names) == len(set(names)), module
         assert set(names) == set(exported) if exported else all(resolved(f"{module}.{name}") for name in names), module
     assert len(listed["outspoken"]) <= 50
+    assert f"**{len(listed['outspoken'])} names in `outspoken`**" in PAGE
 
 
 def test_every_name_of_0_1_is_unchanged_or_has_a_successor() -> None:
