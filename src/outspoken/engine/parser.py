@@ -21,7 +21,7 @@ from .budget import RecoveryBudget
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
 from .state import ParserState
-from .text_buffer import BLANK, BLANKS, LOOKBEHIND, TextBuffer
+from .text_buffer import BLANK, BLANKS, TextBuffer
 
 
 class Checkpoint(NamedTuple):
@@ -42,9 +42,11 @@ class AutomatonParser:
     _holds_blank = False
     #: finds in a chunk what may end what is being read; None if any chunk may (see `_search_within`)
     _end_search: Callable[[str], Any] | None = None
-    #: free text within `_end_search`: what takes more of it, and whether white space at its end is held
-    _take_text: Callable[[str, int, int], None] | None = None
+    #: what receives a chunk in which `_end_search` finds nothing, and whether white space at its end is held
+    _receive: Callable[[str, int, int], None]
     _holds_end = False
+    #: chunks were received, so that the text buffer was narrowed to what is held of them
+    _is_receiving = False
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class AutomatonParser:
         """The place of the parser; None if it is in the middle of something, or has met damage."""
         if self._blanks or not self.state.is_within_text or self.budget.spent:
             return None
+        self._stop_receiving()
         return Checkpoint(self.text.copy(), copy(self.state), self._holds_blank)
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -105,15 +108,21 @@ class AutomatonParser:
 
     def take_rest(self, text: str) -> None:
         """Add all that is left of the text; `close` reads it."""
+        self._stop_receiving()
         self.text.append("".join([*self._blanks, text]))
         self._blanks.clear()
 
     def feed(self, chunk: str) -> None:
         """Read a chunk behind which more may come."""
         search = self._end_search
-        if search is not None and search(chunk) is None and not chunk.isspace():
-            self._continue(chunk)
-            return
+        if search is not None:
+            if self._holds_end:
+                if self._receive_trimmed(chunk, search):
+                    return
+            elif search(chunk) is None and not chunk.isspace():
+                self._receive_chunk(chunk)
+                return
+            self._stop_receiving()
         if self._holds_blank:
             # white space behind white space that is held decides nothing
             self._blanks.append(chunk)
@@ -130,6 +139,7 @@ class AutomatonParser:
 
     def read_on(self) -> None:
         """Read what is in the buffer already, behind which more may come."""
+        self._stop_receiving()
         self.run(final=False)
         self._end_search = self._search_within()
 
@@ -138,9 +148,15 @@ class AutomatonParser:
         state, text = self.state, self.text
         embedded, free = state.embedded, state.config.free
         if embedded is not None:
-            within = text.pos == len(text.text) and not self.steps.is_typed(embedded)
-            return embedded.scanner.search_special if within else None
-        if free is None or free.target is self.automaton.top_level or state.before_text or state.skips_blank:
+            if text.pos < len(text.text) or self.steps.is_typed(embedded):
+                return None
+            search = embedded.scanner.search_special
+            if search is not None:
+                self._receive, self._holds_end = self.builder.calls.embedded_receiver(embedded), False
+            return search
+        if free is None or state.before_text or state.skips_blank:
+            return None
+        if free.target is self.automaton.top_level and self.policy is not DEFAULT_POLICY:
             return None
         if self._holds_blank or not state.is_within_text:
             return None
@@ -148,33 +164,53 @@ class AutomatonParser:
         take = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
         if take is None:
             return None
-        self._take_text, self._holds_end = take, role in state.trims
+        self._receive, self._holds_end = take, role in state.trims
         quick, held = self.steps.text_step(free, "find partial").start_search, text.text[text.pos :]
-        return None if quick is None or (held and (held.strip(BLANK) or quick(held))) else quick
+        if quick is None or held.strip(BLANK) or (held and not self._holds_end and quick(held)):
+            return None
+        return quick
 
-    def _continue(self, chunk: str) -> None:
-        """Read a chunk that is more of the same free text or embedded value. White space at its end may be held."""
-        text, embedded = self.text, self.state.embedded
-        window = text.text  # what follows is `append_read`, written out, since most chunks come here
-        held = window[text.pos :]
+    def _receive_chunk(self, chunk: str) -> None:
+        """Receive a chunk that is more of the same free text or embedded value."""
+        text = self.text
+        if not self._is_receiving:
+            self._is_receiving = True
+            text.narrow()
         text.chunks.append(chunk)
-        text.text = window = window[-LOOKBEHIND:] + chunk
         start = text.length
-        text.length = length = start + len(chunk)
-        text.pos = text.scan = pos = len(window)
-        text.base = length - pos
-        if embedded is not None:
-            embedded.pieces.append(chunk)
-            if embedded.step.role == "arguments" and embedded.pieces[0][0] == "{":
-                self.builder.calls.add_arguments_text(chunk)
-        elif self._take_text is not None:
-            if held:
-                chunk, start = held + chunk, start - len(held)
-            if self._holds_end and chunk[-1] in BLANK:
-                stripped = chunk.rstrip(BLANK)
-                text.pos -= len(chunk) - len(stripped)
-                chunk = stripped
-            self._take_text(chunk, start, start + len(chunk))
+        text.base = text.length = end = start + len(chunk)
+        if text.text:
+            chunk, start, text.text = text.text + chunk, start - len(text.text), ""
+        self._receive(chunk, start, end)
+
+    def _receive_trimmed(self, chunk: str, search: Callable[[str], Any]) -> bool:
+        """Receive a chunk that is more of the same free text, but for the white space at its end, which is held.
+
+        Returns whether it is.
+        """
+        text = self.text
+        held = text.text if self._is_receiving else text.text[text.pos :]
+        piece = held + chunk if held else chunk
+        if piece[-1] in BLANK:
+            piece = piece.rstrip(BLANK)
+        if search(piece) is not None or chunk.isspace():
+            return False
+        if not self._is_receiving:
+            self._is_receiving = True
+            text.narrow()
+        text.chunks.append(chunk)
+        start = text.length - len(held)
+        text.length += len(chunk)
+        text.base = end = start + len(piece)
+        if held or end < text.length:
+            text.text = (held + chunk)[len(piece) :]
+        self._receive(piece, start, end)
+        return True
+
+    def _stop_receiving(self) -> None:
+        if self._is_receiving:
+            self._is_receiving = False
+            self.text.widen()
 
     def _feed(self, chunk: str, *, is_new: bool) -> None:
         """Read a chunk; `is_new` says that nothing is known of it yet."""
@@ -212,6 +248,7 @@ class AutomatonParser:
 
     def flush_blanks(self) -> None:
         """Add white space that is held to the text."""
+        self._stop_receiving()
         if self._blanks:
             self.text.append("".join(self._blanks))
             self._blanks.clear()

@@ -98,6 +98,19 @@ class TextBuffer:
         self.base = length - pos
         return start
 
+    def narrow(self) -> None:
+        """Keep nothing but what is still to be read, since more of the text is read without looking at it here."""
+        self.base += self.pos
+        self.text = self.text[self.pos :]
+        self.pos = self.scan = 0
+
+    def widen(self) -> None:
+        """Bring back what stands to the left of the reading position, for patterns that look behind."""
+        offset = self.base + self.pos
+        self.text = self.tail(max(offset - LOOKBEHIND, self.origin))
+        self.base = self.length - len(self.text)
+        self.pos = self.scan = offset - self.base
+
     def append_unseen(self, chunk: str) -> None:
         """Add a chunk outside of the window; `rewind` brings it in."""
         self.chunks.append(chunk)

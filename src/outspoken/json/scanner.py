@@ -304,6 +304,10 @@ class JsonScanner:
         """Inside a string, the search for the next character that is not plain text; None elsewhere."""
         return _INSIDE.search if self._string and not self._escape else None
 
+    def receive(self, piece: str) -> str:
+        """Read more of a string in which `search_special` finds nothing. Returns its JSON."""
+        return piece
+
     def finish(self) -> bool:
         """Is the value complete if the text ends here? Only a number or a literal can be."""
         return self._scalar is not None and not self._stack

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -15,7 +16,7 @@ from outspoken.json.scanner import BLANKS, TotalPattern, decode, total_pattern
 
 from .coerce import escape, to_json
 from .schema import ANY, SchemaView
-from .transcoder import Transcoder
+from .transcoder import Transcoder, overlap, search_mark
 
 _JSON_STRING = total_pattern(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _ESCAPE_BEGUN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -98,6 +99,14 @@ class BracedScanner(Transcoder):
     @property
     def depth(self) -> int:
         return len(self._levels)
+
+    @property
+    def search_special(self) -> Callable[[str], re.Match[str] | None] | None:
+        return search_mark(self._mark) if self._live and self._reading == self._mark else None
+
+    def receive(self, piece: str) -> str:
+        self._pieces.append(piece)
+        return self._receive(escape(piece))
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         length, done = len(text), False
@@ -296,12 +305,6 @@ def find_missing_marks(text: str, pos: int, mark: str, max_depth: int) -> list[i
 def _scanned(text: str, pos: int, mark: str, max_depth: int) -> tuple[int, bool]:
     """How far an object can be read, and whether it ends there."""
     return BracedScanner(mark, max_depth, ANY).feed(text, pos)
-
-
-def overlap(text: str, pos: int, mark: str) -> int:
-    """How many characters at the end of a text, from `pos` on, may be the beginning of a mark."""
-    most = min(len(text) - pos, len(mark) - 1)
-    return next((n for n in range(most, 0, -1) if text.endswith(mark[:n])), 0)
 
 
 def write_braced(value: Any, mark: str) -> str | None:

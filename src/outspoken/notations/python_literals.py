@@ -245,6 +245,10 @@ class PythonScanner:
             pos = match.end()
         return pos, False
 
+    def receive(self, piece: str) -> str:
+        """Nothing: `search_special` finds nothing."""
+        return ""
+
     def take_json(self) -> str:
         """Nothing, as the JSON is known only when the literal is complete."""
         return ""

@@ -8,13 +8,13 @@ encloses the object: it ends before a closing tag that closes none of its elemen
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .braced import overlap
 from .coerce import escape, fits, to_json
 from .schema import SchemaView
-from .transcoder import Transcoder
+from .transcoder import Transcoder, overlap, search_mark
 
 _ITEM = "item"
 _BLANK = " \t\r\n\f"
@@ -108,6 +108,14 @@ class TaggedScanner(Transcoder):
     @property
     def depth(self) -> int:
         return len(self._stack) - 1
+
+    @property
+    def search_special(self) -> Callable[[str], re.Match[str] | None] | None:
+        return search_mark(self._prefix or "<") if self._stack[-1].written else None
+
+    def receive(self, piece: str) -> str:
+        self._stack[-1].pieces.append(piece)
+        return self._receive(escape(piece))
 
     def feed(self, text: str, pos: int) -> tuple[int, bool]:
         while not self.broken:

@@ -14,7 +14,7 @@ from outspoken.results.replies import Status
 
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
-from .open_node import OpenNode
+from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, bare_value, closing_text, end_call, object_of, place_name
 from .state import ReplyState
 
@@ -89,6 +89,33 @@ class CallBuilder:
             self.announce(node)
         self._send(node, text)
         node.sending = True
+
+    def embedded_receiver(self, embedded: EmbeddedValue) -> Callable[[str, int, int], None]:
+        """What receives more text of a string in an embedded value, and sends it if it is the arguments of a call."""
+        keep, scanner = embedded.pieces.append, embedded.scanner
+        read = scanner.receive if scanner.transcodes else None
+        node, events = self._nodes[-1] if self._nodes else None, self._output.events
+        is_sent = embedded.step.role == "arguments" and (read is not None or embedded.pieces[0][0] == "{")
+        is_announced = node is not None and node.index >= 0 and node.sending and node.partial_text is None
+        if node is None or events is None or not (is_sent and is_announced):
+
+            def receive(piece: str, _start: int, _end: int) -> None:
+                keep(piece)
+                text = piece if read is None else read(piece)
+                if is_sent:
+                    self.add_arguments_text(text)
+
+            return receive
+        parts: Any = node.parts
+        add_part, send, delta, index = parts.append, events.append, ToolCallDelta, node.index
+
+        def receive_and_send(piece: str, _start: int, _end: int) -> None:
+            keep(piece)
+            text = piece if read is None else read(piece)
+            add_part(text)
+            send(delta(index, text))
+
+        return receive_and_send
 
     def field_arguments(self, start: int, end: int) -> None:
         """The arguments are complete: an object, a string that holds one, or null."""
