@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
-from outspoken.patterns.prepared import Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
+from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
 from .openers import Opener, Openers
 
@@ -88,8 +88,8 @@ class OpenerIndex:
         #: the openers by the group of their markers
         self._alike: dict[int, _Alike] = {}
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
-        #: by format and group, what matches a followed opener of another format
-        self._others: dict[tuple[str, int], Any] = {}
+        #: by format and group, what tells whether another format is likely; see `has_rival`
+        self._others: dict[tuple[str, int], tuple[Any, _Alike | None]] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
         self._partial: dict[str, Any] = {}
 
@@ -156,37 +156,64 @@ class OpenerIndex:
         """The group of the markers that may stand at a position."""
         return self._prefixes.at(text, pos)
 
+    def begins(self, text: str, pos: int) -> int:
+        """The next place where a marker may begin in text of which more may come; -1 if there is none."""
+        search, skips_words = self._partial_search
+        if search is None or (skips_words and self._may_begin(text, pos)):
+            return pos if pos < len(text) else -1
+        return search(text, pos)
+
+    def _may_begin(self, text: str, pos: int) -> bool:
+        """May a marker begin at the start of a search, if that is not inside of a word? Searches miss it."""
+        is_inside = pos >= len(text) or (pos and text[pos - 1] in LOWERCASE)
+        return not is_inside and bool(self.groups[self._prefixes.at(text, pos)])
+
     @cached_property
-    def start_search(self) -> Prefilter | None:
-        """A search for where a marker may begin in complete text; None if it may begin anywhere."""
+    def _search(self) -> tuple[Prefilter | None, bool]:
         return self._compile(self._data.whole)
 
     @cached_property
-    def partial_start_search(self) -> Prefilter | None:
-        """The same for text of which more may come."""
+    def _partial_search(self) -> tuple[Prefilter | None, bool]:
         return self._compile(self._data.partial)
 
-    def _compile(self, source: PrefilterSource | None) -> Prefilter | None:
-        groups, at = self.groups, self._prefixes.at
-        return None if source is None else compile_prefilter(source, lambda text, pos: bool(groups[at(text, pos)]))
+    @staticmethod
+    def _compile(source: PrefilterSource | None) -> tuple[Prefilter | None, bool]:
+        """The search for where a marker may begin, or None if it may anywhere; and whether the search skips words."""
+        return (None, False) if source is None else (compile_prefilter(source), source.skips_words)
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> FoundOpener | None:
         """The next marker; `partial` for text of which more may come."""
-        search = self.partial_start_search if partial else self.start_search
-        matches, at = self._matches[partial], self._prefixes.at
-        while pos < len(text):
+        search, skips_words = self._partial_search if partial else self._search
+        length, tried = len(text), -1
+        while pos < length:
+            if skips_words and not (pos and text[pos - 1] in LOWERCASE):
+                found = self._match(text, pos, partial=partial)
+                if found is not None:
+                    return found
+                tried = pos
             if search is not None:
                 pos = search(text, pos)
                 if pos < 0:
                     return None
-            group = at(text, pos)
-            match = matches.get(group) or self._compile_match(group, partial=partial)
-            found: Any = match(text, pos, partial=True) if partial else match(text, pos)
-            if found is not None:
-                last: int = found.lastindex or 0
-                return pos, self.groups[group][last - 1] + 1 if last else 0, group, found
+            if pos != tried:
+                found = self._match(text, pos, partial=partial)
+                if found is not None:
+                    return found
             pos += 1
         return None
+
+    def _match(self, text: str, pos: int, *, partial: bool) -> FoundOpener | None:
+        """The marker at a place."""
+        group = self._prefixes.at(text, pos)
+        numbers = self.groups[group]
+        if not numbers:
+            return None
+        match = self._matches[partial].get(group) or self._compile_match(group, partial=partial)
+        found: Any = match(text, pos, partial=True) if partial else match(text, pos)
+        if found is None:
+            return None
+        last: int | None = found.lastindex
+        return pos, numbers[last - 1] + 1 if last else 0, group, found
 
     def _compile_match(self, group: int, *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike, each in a group of its own."""
@@ -220,16 +247,23 @@ class OpenerIndex:
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
         """Is another format than this one likely at a marker that was found? See `FoundOpener` for its group."""
-        key, alike = (name, group), self._beginning_alike(group)
-        if key not in self._others:
-            others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
-            source = "|".join(dict.fromkeys([o.followed for o in others]))
-            self._others[key] = re.compile(source).match if source else None
-        match = self._others[key]
+        known = self._others.get((name, group))
+        if known is None:
+            known = self._others[name, group] = self._compile_others(name, group)
+        match, in_code = known
         if match is not None and match(text, pos) is not None:
             return True
-        in_code = self._in_code(alike, text, pos, final=True)
-        return any(not o.inserted and name not in likeness_chain(o.format) for o in in_code)
+        if in_code is None:
+            return False
+        openers = self._in_code(in_code, text, pos, final=True)
+        return any(not o.inserted and name not in likeness_chain(o.format) for o in openers)
+
+    def _compile_others(self, name: str, group: int) -> tuple[Any, _Alike | None]:
+        """What matches a followed opener of another format than one, and the openers if some are in code samples."""
+        alike = self._beginning_alike(group)
+        others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
+        source = "|".join(dict.fromkeys([o.followed for o in others]))
+        return re.compile(source).match if source else None, alike if alike.in_code else None
 
 
 @registry.cached

@@ -46,10 +46,7 @@ class _OpenMarkers(matchers.OpenMarkers):
         openers, own = self._openers, self._own_groups
         count = len(openers.terminals)
         rank = group - own if group > own else count + group
-        begins = openers.partial_start_search
-        while at <= start:
-            if begins is not None and ((at := begins(buffer, at)) < 0 or at > start):
-                return None
+        while 0 <= (at := openers.begins(buffer, at)) <= start:
             for number in openers.groups[openers.group_at(buffer, at)]:
                 if number >= count or (at == start and number + 1 >= rank):
                     break
@@ -73,8 +70,6 @@ class OpenerMatcher:
         automaton = registry.automaton(PLAIN, lenient=lenient)
         self._own = own = matchers.matcher_of(automaton.top_level, which, HANDLERS)
         partial = which == "find partial"
-        #: finds where a marker may begin; None if it may begin anywhere
-        self.begins = openers.partial_start_search if partial else openers.start_search
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
         self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups) if partial else None
@@ -123,9 +118,8 @@ class PlainTextPolicy(ParserPolicy):
 
     def is_plain_text(self, text: TextBuffer, chunk: str) -> bool:
         """Markers of other formats may depend on the characters before them."""
-        begins = opener_matcher("find partial", self._lenient, self._edition).begins
         before = text.text[-LOOKBEHIND:]
-        return begins is not None and begins(before + chunk, len(before)) < 0
+        return opener_index(self._lenient, self._edition).begins(before + chunk, len(before)) < 0
 
     def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> None:
         """Pass over an opening marker that no format reads, unless it is plain text's own."""

@@ -53,27 +53,38 @@ def _plain(edition: int) -> _Plain | None:
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a complete text; None if only the detector can tell."""
-    if len(text) > settings.max_chars or replace_surrogates(text) is not text:
+    if len(text) > settings.max_chars or not (text.isascii() or replace_surrogates(text) is text):
         return None
     plain = _plain(registry.edition())
     if plain is None:
         return None
-    found = _Reader(text, Tools.of(tools), settings, plain)
-    return reply_of(text, found.detected, found.output) if found.read() else None
+    given = Tools.of(tools)
+    for uses_recent in (True, False):
+        found = _Reader(text, given, settings, plain)
+        if found.read(uses_recent=uses_recent):
+            return reply_of(text, found.detected, found.output)
+        if not found.used_recent:
+            break
+    return None
 
 
 class _Reader:
-    """Reads one text. `detected` is the format of the first segment that is no text."""
+    """Reads one text. `detected` is the format of the first segment that is no text.
 
-    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "_pos", "_trims")
+    At a marker where one format was found before, and no other one is likely, that reads on. `used_recent` says that
+    this was tried.
+    """
+
+    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "used_recent", "_pos", "_trims")
 
     def __init__(self, text: str, tools: Tools | None, settings: Settings, plain: _Plain) -> None:
         self.text, self.tools, self.settings, self.plain = text, tools, settings, plain
         self._pos, self._trims = 0, plain.fast_path.trims_text
         self.output = Output(text, None, trims=self._trims)
         self.detected: str | None = None
+        self.used_recent = False
 
-    def read(self) -> bool:
+    def read(self, *, uses_recent: bool) -> bool:
         """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
         match_leading = plain.fast_path.match_leading
@@ -93,6 +104,12 @@ class _Reader:
             if place is None:
                 self.output.text(piece, pos, length)
                 break
+            path = self._recent_at(place) if uses_recent else None
+            if path is not None:
+                self.used_recent = True
+                if not self._read_on(path, start, piece, pos):
+                    return False
+                continue
             found = self._read_at(place, piece, pos)
             if found is None:
                 return False
@@ -100,23 +117,37 @@ class _Reader:
         self.output.flush()
         return True
 
+    def _recent_at(self, place: FoundOpener) -> FastPath | None:
+        """The fast path of the format that was found at a marker before, if no other one is likely there."""
+        start, number, group, _ = place
+        openers = self.plain.openers
+        for name in openers.recent.get(number, ()):
+            if not openers.has_rival(name, self.text, start, group):
+                return fast_path_of(name, self.plain.edition)
+        return None
+
+    def _read_on(self, path: FastPath, start: int, piece: str, pos: int) -> bool:
+        """Read the text before a marker and the segment from there on; returns False if they must be read otherwise."""
+        output = self.output
+        self._add_text(path, piece, pos)
+        end = path.read_into(output, self.text, start, self.tools, self.settings)
+        if end is None:
+            return False
+        self._pos, self._trims = end, path.trims_text
+        if self.detected is None and path is not self.plain.fast_path:
+            self.detected = path.format
+        return True
+
     def _read_at(self, place: FoundOpener, piece: str, pos: int) -> _Read | None:
         """Read what begins with a marker; None if only the detector can tell."""
-        start, number, group, _ = place
+        start, number, _, _ = place
         plain, text = self.plain, self.text
         if number >= plain.first_own:
             path, end = plain.fast_path, pos + len(piece.rstrip(BLANK))
             after_text = self.output.after_text or end > pos
             found = path.read_in_text(text, start, self.tools, self.settings, self.output, end, after_text)
             return _Read(path, *found, is_own=True) if isinstance(found, ReadSegment) else None
-        openers = plain.openers
-        for name in openers.recent.get(number, ()):
-            if not openers.has_rival(name, text, start, group):
-                read = self._read_by(name, start)
-                if isinstance(read, _Read):
-                    return self._unless_text(read, start)
-                break
-        return self._best(start)
+        return self._best(start, number)
 
     def _read_by(self, name: str, start: int) -> _Read | bool | None:
         """Read a segment by the fast path of a format; see `FastPath.read_segment`."""
@@ -126,9 +157,10 @@ class _Reader:
         found = path.read_segment(self.text, start, self.tools, self.settings, self.output)
         return _Read(path, *found) if isinstance(found, ReadSegment) else found
 
-    def _best(self, start: int) -> _Read | None:
+    def _best(self, start: int, number: int) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
-        names, likely = self.plain.openers.at(self.text, start, final=True)
+        openers = self.plain.openers
+        names, likely = openers.at(self.text, start, final=True)
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[_Read] = []
             for name in candidates:
@@ -138,7 +170,9 @@ class _Reader:
                 if read is not False:
                     sound.append(read)
             if sound:
-                return self._unless_text(sound[0] if len(sound) == 1 else min(sound, key=self._rank), start)
+                best = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
+                openers.remember(number, best.path.format)
+                return self._unless_text(best, start)
         return None
 
     def _rank(self, read: _Read) -> tuple[Any, ...]:
@@ -161,6 +195,10 @@ class _Reader:
             self._trims = path.trims_text
         if path is not self.plain.fast_path:
             self.detected = self.detected or path.format
+        self._add_text(path, piece, pos)
+        self.output.absorb(output)
+
+    def _add_text(self, path: FastPath, piece: str, pos: int) -> None:
+        """Take over the text before a segment."""
         piece = piece.rstrip(BLANK) if path.trims_text else piece
         self.output.text(piece, pos, pos + len(piece))
-        self.output.absorb(output)

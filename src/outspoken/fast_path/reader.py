@@ -14,7 +14,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reply, Text
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.segments import reply_of
@@ -78,6 +78,24 @@ class FastPath:
         output = Output(text, None, trims=self.trims_text)
         output.continue_from(behind, pos)
         return self._read_once(text, pos, 1, output, tools, settings, SEGMENT)
+
+    def read_into(self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings) -> int | None:
+        """Read what begins with an opening marker at `pos` into an output, and return where it ends.
+
+        Returns None if all that was read is the text itself, or if the output cannot be used: the grammar refuses the
+        text, or only the parser can tell.
+        """
+        count, open_length = len(output.segments), output.open_length
+        output.consumed, output.node_start, output.after_text = pos, 0, True
+        found = self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
+        if found.__class__ is not int or output.outcome.envelope:
+            return None
+        length = 0
+        for segment in output.segments[count:]:
+            if segment.__class__ is not Text:
+                return found
+            length += len(segment.text)
+        return None if length == open_length + found - pos else found
 
     def read_in_text(
         self,

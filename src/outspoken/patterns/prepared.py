@@ -16,7 +16,8 @@ Prefilter = Callable[[str, int], int]
 #: How many characters of white space are passed over: behind more, any pattern with leading white space may match.
 MAX_SPACES = 24
 
-_LOWERCASE = frozenset("abcdefghijklmnopqrstuvwxyz")
+#: Searches skip words of these letters.
+LOWERCASE = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 #: A node: what follows the first character of its edge, the groups of the patterns that may match a text which leaves
 #: the tree here (or within the edges below) and a text which ends here, and the nodes below by their first character.
@@ -79,15 +80,11 @@ class PrefilterSource(NamedTuple):
     skips_words: bool
 
 
-def compile_prefilter(source: PrefilterSource, may_begin: Callable[[str, int], bool]) -> Prefilter:
-    """The search of a source. `may_begin` tells, more coarsely, whether one of the patterns may begin at a place."""
+def compile_prefilter(source: PrefilterSource) -> Prefilter:
+    """The search of a source. If it skips words, it misses a place at the very start, unless that is no letter a-z."""
     search = re.compile(source.pattern).search
-    if not source.skips_words:
-        return lambda text, pos: -1 if (found := search(text, pos)) is None else found.start()
 
     def prefilter(text: str, pos: int) -> int:
-        if (not pos or text[pos - 1] not in _LOWERCASE) and pos < len(text) and may_begin(text, pos):
-            return pos
         found = search(text, pos)
         if found is None:
             return -1

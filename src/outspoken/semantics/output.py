@@ -152,6 +152,11 @@ class Output:
             return self.segments[0].span[0]
         return self._run_start if self.run_model is not None else None
 
+    @property
+    def open_length(self) -> int:
+        """The length of the text or reasoning that is still open."""
+        return sum([len(piece) for piece in self._run])
+
     # events
 
     def send(self, *events: Event) -> None:
