@@ -35,7 +35,7 @@ def build(folder: Path) -> Path:
     hatchling = [sys.executable, "-m", "hatchling", "build", "--directory", folder, "--target"]
     subprocess.run([*hatchling, "sdist"], cwd=TOP, check=True, capture_output=True)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
-        archive.extractall(folder)
+        archive.extractall(folder, filter="data")
     source = next(path for path in folder.iterdir() if path.is_dir())
     subprocess.run([*hatchling, "wheel"], cwd=source, check=True, capture_output=True)
     return next(folder.glob("*.whl"))

@@ -72,7 +72,7 @@ def read_options(
     if screen is not None:
         from outspoken.results.geometry import Screen
 
-        check_type(screen, Screen, "screen")
+        check_optional(screen, Screen, "screen")
     check_optional(settings, Settings, "settings")
     name = None if check_type(format, str, "format") == "auto" else registry.resolve(format)
     return ReadOptions(name, Tools.of(tools), repair, on_error, with_screen(settings, screen) or DEFAULT)
