@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Sequence
+from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream
-from outspoken.parsing.options import OnError, ParserOptions, prefix_of, read_options
+from outspoken.parsing.options import ParserOptions, prefix_of, read_options
 from outspoken.results.arguments import check_async_chunks, check_chunks
-from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.results.geometry import Screen
-from outspoken.results.settings import Settings
 
 from .assembly.assembler import Assembler
 from .assembly.recorder import ContentOptions
@@ -46,9 +42,9 @@ class ProviderStream:
 
     `format` says how the content is read: the name of a format, "auto", or None for plain text. By default it is None,
     except for providers that are known to write reasoning into the content. `tools` are the tools of the request; see
-    `parse` for them and the other options.
+    `Parser` for them and the other options, and `Parser.parse` for `prefix`.
 
-    Raises UnknownProviderError, UnknownFormatError, ToolError, and ValueError for an unknown `repair`.
+    Raises UnknownProviderError, and what `Parser` raises.
     """
 
     def __init__(
@@ -57,20 +53,16 @@ class ProviderStream:
         format: str | None = PROVIDER_FORMAT,
         *,
         prefix: str | None = None,
-        tools: Tools | Sequence[ToolLike] | None = None,
-        repair: RepairLimit | None = None,
-        on_error: OnError = "keep",
-        screen: Screen | None = None,
-        settings: Settings | None = None,
+        **options: Unpack[ParserOptions],
     ) -> None:
         self._provider = find_provider(provider)
         format = content_format(provider) if format == PROVIDER_FORMAT else format
-        found = read_options("text" if format is None else format, tools, repair, on_error, screen, settings)
+        found = read_options("text" if format is None else format, **options)
         name, settings = format and (found.format or "auto"), found.settings
         self._assembler = Assembler(
             ContentOptions(provider, name, found.tools, prefix_of(prefix), found.repair, settings)
         )
-        self._raise_errors = on_error == "raise"
+        self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
         self._reader: Reader | None = None
         self._count = 0
