@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 
-from pydantic_core import to_json
+from pydantic import TypeAdapter
 
 from outspoken.providers.events import ProviderEvent
 from outspoken.results.replies import Reply
@@ -64,7 +65,13 @@ def print_lines(lines: Iterable[Line], color: str) -> None:
 
 def print_event(event: ProviderEvent) -> None:
     """Print an event as a line of JSON."""
-    print(to_json(event, inf_nan_mode="null").decode(), flush=True)
+    print(_adapter(type(event)).dump_json(event).decode(), flush=True)
+
+
+@cache
+def _adapter(kind: type[ProviderEvent]) -> TypeAdapter[ProviderEvent]:
+    """What serialises the events of a class."""
+    return TypeAdapter(kind)
 
 
 def exit_code(reply: Reply) -> int:

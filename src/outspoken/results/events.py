@@ -10,10 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializeAsAny
+from pydantic import BaseModel, Field, PlainSerializer, SerializationInfo
 
 # pydantic resolves the annotations when it first builds the schema of an event
 from .replies import Action, Payload, Reply, ToolCall
+
+
+def _dump(model: BaseModel, info: SerializationInfo) -> dict[str, Any]:
+    return model.model_dump(mode=info.mode)
+
+
+#: Serialises a model with the fields of its own class, such as those of a `ProviderReply`. In older versions of
+#: pydantic, `SerializeAsAny` fails for a class whose schema is not built yet.
+_AS_ITSELF = PlainSerializer(_dump)
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ class PayloadParsed:
     """A payload is complete."""
 
     type: Literal["payload_parsed"] = field(default="payload_parsed", init=False, repr=False)
-    payload: SerializeAsAny[Payload]
+    payload: Annotated[Payload, _AS_ITSELF]
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ class PayloadUnfinished:
     """A payload is truncated or invalid, see `payload.status`. Do not use it."""
 
     type: Literal["payload_unfinished"] = field(default="payload_unfinished", init=False, repr=False)
-    payload: SerializeAsAny[Payload]
+    payload: Annotated[Payload, _AS_ITSELF]
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ class Done:
     """The response has ended; `reply` is the complete result."""
 
     type: Literal["done"] = field(default="done", init=False, repr=False)
-    reply: SerializeAsAny[Reply]
+    reply: Annotated[Reply, _AS_ITSELF]
 
 
 Event = Annotated[
