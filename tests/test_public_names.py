@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import outspoken
 
@@ -58,3 +58,46 @@ def test_every_name_of_0_1_is_unchanged_or_has_a_successor() -> None:
                 home = resolved(successors[0])
                 assert not isinstance(home, ModuleType) or hasattr(home, name), (successors[0], name)
     assert len(old) == len(set(old)) == NAMES_OF_0_1
+
+
+def test_every_result_has_one_vocabulary_of_outcomes() -> None:
+    from outspoken.actions import MODELS
+    from outspoken.contrib.skyvern import ApiResponse
+    from outspoken.json import JsonReading
+    from outspoken.payloads import PayloadReply, TypedPayload
+    from outspoken.processing import ParseStats, Processed
+    from outspoken.providers import ProviderReply
+    from outspoken.results.replies import STATUSES
+
+    replies = (outspoken.Reply, outspoken.Reasoning, outspoken.ToolCall, outspoken.Payload, *MODELS.values())
+    rooms = (JsonReading, ApiResponse, Processed, ProviderReply, PayloadReply, TypedPayload)
+    for model in (*replies, *rooms):
+        assert get_args(model.model_fields["status"].annotation) == STATUSES, model
+    assert tuple(ParseStats().counts()) == STATUSES
+
+
+def test_asynchronous_twins_have_a_leading_a() -> None:
+    processing, payloads = import_module("outspoken.processing"), import_module("outspoken.payloads")
+    homes: list[Any] = [outspoken, import_module("outspoken.providers"), outspoken.Parser]
+    homes += [payloads.PayloadParser, payloads.PayloadRegistry, processing.ResponseProcessor]
+    found: set[str] = set()
+    for home in homes:
+        named: dict[str, Any] = vars(home)
+        names: set[str] = set(named.get("__all__", ())) or {name for name in named if name[0] != "_"}
+        for name in names:
+            parameters = getattr(getattr(home, name), "__annotations__", {})
+            is_asynchronous = any("Async" in str(kind) or "Awaitable" in str(kind) for kind in parameters.values())
+            if is_asynchronous and callable(getattr(home, name)):
+                assert name[0] == "a", name
+                assert name[1:] in names, name
+                found.add(name)
+    assert found >= {"astream", "astream_response", "ato_openai_chunks", "asse", "aprocess"}
+
+
+def test_errors_end_in_error() -> None:
+    for room in ("", ".json", ".payloads", ".processing", ".providers", ".contrib.skyvern", ".serving", ".rendering"):
+        module = import_module(f"outspoken{room}")
+        for name in vars(module)["__all__"]:
+            exported = getattr(module, name)
+            if isinstance(exported, type) and issubclass(exported, Exception):
+                assert name.endswith("Error"), name
