@@ -78,12 +78,12 @@ def test_every_result_has_one_vocabulary_of_outcomes() -> None:
 
 def test_asynchronous_twins_have_a_leading_a() -> None:
     processing, payloads = import_module("outspoken.processing"), import_module("outspoken.payloads")
-    homes: list[Any] = [outspoken, import_module("outspoken.providers"), outspoken.Parser]
+    homes: list[object] = [outspoken, import_module("outspoken.providers"), outspoken.Parser]
     homes += [payloads.PayloadParser, payloads.PayloadRegistry, processing.ResponseProcessor]
     found: set[str] = set()
     for home in homes:
-        named: dict[str, Any] = vars(home)
-        names: set[str] = set(named.get("__all__", ())) or {name for name in named if name[0] != "_"}
+        members = vars(home)
+        names = set[str](members.get("__all__", [name for name in members if name[0] != "_"]))
         for name in names:
             parameters = getattr(getattr(home, name), "__annotations__", {})
             is_asynchronous = any("Async" in str(kind) or "Awaitable" in str(kind) for kind in parameters.values())
