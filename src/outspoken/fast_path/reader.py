@@ -90,12 +90,12 @@ class FastPath:
         found = self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
         if found.__class__ is not int or output.outcome.envelope:
             return None
-        length = 0
-        for segment in output.segments[count:]:
-            if segment.__class__ is not Text:
-                return found
-            length += len(segment.text)
-        return None if length == open_length + found - pos else found
+        texts = [segment.text for segment in output.segments[count:] if segment.__class__ is Text]
+        is_text = count + len(texts) == len(output.segments)
+        if is_text and len("".join(texts)) == open_length + found - pos:
+            return None
+        output.reopen_text()
+        return found
 
     def read_in_text(
         self,

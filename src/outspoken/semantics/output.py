@@ -129,6 +129,13 @@ class Output:
             self.send(ReasoningDelta(thought.text), ReasoningEnd())
         self.thoughts = []
 
+    def reopen_text(self) -> None:
+        """Let text that was flushed last go on."""
+        if self.segments and type(self.segments[-1]) is Text and self.run_model is None:
+            last = self.segments.pop()
+            self.run_model, self._run = Text, [last.text]
+            self._run_start, self._run_end = last.span
+
     def extend(self, segments: list[Any]) -> None:
         """Add segments of a fork. Text at their beginning continues the open run of text."""
         for segment in segments:
