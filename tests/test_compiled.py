@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import outspoken
 from outspoken import load_format, parse
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Openers
@@ -216,6 +217,12 @@ def test_compiled_file_without_its_source_is_out_of_date(folder: Path) -> None:
     assert is_current(folder, recorded)
     (folder / "shared" / "code.lark").unlink()
     assert not is_current(folder, recorded)
+
+
+def test_files_of_an_installed_package_are_not_compared() -> None:
+    installed = Path(outspoken.__file__).parent / "grammars"
+    assert is_current(installed, {"longcat.lark": 0})
+    assert not is_current(grammars_folder(), {"longcat.lark": 0})
 
 
 # the index

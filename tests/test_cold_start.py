@@ -1,0 +1,136 @@
+"""What a new process reads: a response needs the files of its own format only, and memory in proportion to its size."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from outspoken import Parser, parse
+from outspoken.detection.candidates import Candidate
+from outspoken.fast_path import reader
+from outspoken.grammar import registry
+from outspoken.grammar.registry import grammars_folder
+from tools.bench.peers import response
+
+#: Prints the format of a text, the grammar files that were opened, and modules that sound text must not need.
+_PROGRAM = """
+import json, sys
+opened, (folder, given) = [], sys.argv[1:]
+sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
+import outspoken
+text, format, is_stream = json.loads(given)
+if is_stream:
+    reply = list(outspoken.stream([text[i : i + 4] for i in range(0, len(text), 4)], format))[-1].reply
+else:
+    reply = outspoken.parse(text, format)
+files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
+heavy = ("lark", "regex", "json_repair", "rich", "outspoken.engine.parser", "outspoken.recovery.search")
+print(json.dumps([reply.format, files, [name for name in heavy if name in sys.modules]]))
+"""
+CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+def read(text: str, format_: str, *, is_stream: bool = False) -> tuple[str, set[str], set[str], list[str]]:
+    """What a new process reads: the reply's format, the names of compiled files, the sources, the heavy modules."""
+    given = [str(grammars_folder()), json.dumps([text, format_, is_stream])]
+    ran = subprocess.run([sys.executable, "-c", _PROGRAM, *given], capture_output=True, text=True, check=False)
+    assert ran.stderr == ""
+    found, files, heavy = json.loads(ran.stdout)
+    compiled = {file.split("/")[-1].split(".")[0] for file in files if file.startswith("compiled/")}
+    return found, compiled, {file for file in files if not file.startswith("compiled/")}, heavy
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])
+def test_named_format_reads_only_its_own_files(name: str, is_stream: bool) -> None:
+    found, compiled, sources, heavy = read(response(name, 2, 60), name, is_stream=is_stream)
+    assert (found, compiled) == (name, {name})
+    assert sources <= set(registry.tables(name).sources)
+    assert heavy == (["regex", "outspoken.engine.parser"] if is_stream else [])
+
+
+def test_alias_needs_the_index_of_formats() -> None:
+    found, compiled, _, heavy = read(response("hermes", 2, 60), "qwen2_5")
+    assert (found, compiled, heavy) == ("hermes", {"hermes", "index"}, [])
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "mistral"])
+def test_detection_reads_the_files_of_likely_formats_only(name: str, is_stream: bool) -> None:
+    found, compiled, _, heavy = read(response(name, 2, 60), "auto", is_stream=is_stream)
+    assert found == name
+    assert {name, "index", "text"} <= compiled
+    assert len(compiled) <= (12 if is_stream else 3)
+    assert not {"lark", "json_repair", "rich"} & {*heavy}
+    assert is_stream or heavy == []
+
+
+def test_plain_text_is_detected_without_any_other_format() -> None:
+    found, compiled, _, heavy = read("The ferry leaves at nine.", "auto")
+    assert (found, compiled, heavy) == (None, {"index", "text"}, [])
+
+
+# long texts
+
+
+@pytest.fixture
+def candidates(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+    """The candidates of the detector, which reads all texts."""
+    found: list[Candidate] = []
+    make = Candidate.__init__
+
+    def note(candidate: Candidate, *arguments: Any) -> None:
+        make(candidate, *arguments)
+        found.append(candidate)
+
+    monkeypatch.setattr(Candidate, "__init__", note)
+    monkeypatch.setattr(reader, "ENABLED", False)
+    return found
+
+
+def test_candidates_share_the_text(candidates: list[Candidate]) -> None:
+    """A copy of the rest of the text for each of them would make the time quadratic."""
+    text = f"{CALL}\n" * 50
+    for whole in (parse(text), parse(text.replace('{"name"', '{ "name"'))):
+        assert len(whole.tool_calls) == 50
+    assert len(candidates) >= 100
+    assert {id(candidate.text.text) for candidate in candidates} == {id(made.text.text) for made in candidates[::50]}
+
+
+def test_a_code_sample_has_no_candidates(candidates: list[Candidate]) -> None:
+    """33 formats may begin in a fence, if a marker of theirs follows."""
+    text = 'Hi.\n```json\n{"name": "f", "arguments": {}}\n```\n'
+    assert parse(text).format == "json"
+    assert {candidate.name for candidate in candidates} == {"json"}
+    candidates.clear()
+    session = Parser().session()
+    for char in text:
+        session.feed(char)
+    session.close()
+    assert session.reply is not None
+    assert session.reply.format == "json"
+    assert len(candidates) < 12
+
+
+def test_memory_is_in_proportion_to_the_text() -> None:
+    program = """
+import resource, sys
+import outspoken
+text = sys.argv[1] * (3_000_000 // len(sys.argv[1]))
+outspoken.parse(sys.argv[1])
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+before = peak()
+reply = outspoken.parse(text)
+print(reply.format, (peak() - before) / len(text))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program, f"{response('hermes', 1, 260)}\n"], capture_output=True, text=True, check=True
+    )
+    format_, ratio = ran.stdout.split()
+    assert format_ == "hermes"
+    assert float(ratio) < 30
