@@ -29,6 +29,7 @@ from tests.loops import in_one_item
 from tools import compile as compiler
 from tools.compile import format_index
 from tools.compile.module import module_of, trainer
+from tools.compile.source import WIDTH
 
 NAMES = names()
 #: Some that are built in different ways.
@@ -103,8 +104,9 @@ def test_compiled_folder_has_no_other_files() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_fast_path_is_current(name: str) -> None:
-    path = grammars_folder() / f"{name}.lark"
-    assert generated_path(path).read_text("utf-8") == module_of(name, tables(name), trainer())
+    written = generated_path(grammars_folder() / f"{name}.lark").read_text("utf-8")
+    assert written == module_of(name, tables(name), trainer())
+    assert max(map(len, written.splitlines())) <= WIDTH
 
 
 @in_one_item("name", NAMES)

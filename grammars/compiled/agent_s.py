@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -39,11 +40,29 @@ header = Header(
         "words": "element_description|$1",
     },
     actions={
-        "agent.click": "click(element.description=words!, clicks=num_clicks|$2, button=button_type|$3, modifiers=hold_keys|$4)",
-        "agent.type(text)": "type_text(text=text!, element.description=element_description|$1, clear=overwrite, submit=enter)",
+        (
+            "agent.click"
+        ): (
+            "click(element.description=words!, clicks=num_clicks|$2, button=button_type|$3, modifiers=hold_keys|$4)"
+        ),
+        (
+            "agent.type(text)"
+        ): (
+            "type_text(text=text!, element.description=element_description|$1, clear=overwrite, submit=enter)"
+        ),
         "agent.type": "type_text(text=$2!, element.description=$1, clear=$3|overwrite, submit=$4|enter)",
-        "agent.drag_and_drop": "drag(start_element.description=starting_description|$1!, end_element.description=ending_description|$2!, modifiers=hold_keys|$3)",
-        "agent.highlight_text_span": "drag(start_element.description=starting_phrase|$1!, end_element.description=ending_phrase|$2!, select_text=true)",
+        (
+            "agent.drag_and_drop"
+        ): (
+            "drag(start_element.description=starting_description|$1!, end_element.description=ending_description|$2!,"
+            " modifiers=hold_keys|$3)"
+        ),
+        (
+            "agent.highlight_text_span"
+        ): (
+            "drag(start_element.description=starting_phrase|$1!, end_element.description=ending_phrase|$2!, select_te"
+            "xt=true)"
+        ),
         "agent.scroll(shift=true)": "scroll(element.description=words!, dx=clicks|$2!, unit=\"steps\")",
         "agent.scroll": "scroll(element.description=words!, dy=clicks|$2:up!, unit=\"steps\")",
         "agent.hotkey": "press_keys(keys=keys|$1!)",
@@ -62,12 +81,13 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[\(<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,30}(?=\s"
-    r"{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c"
-    r"\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|S"
-    r"creenshot Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````(?<![^\n ]``"
-    r"``)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|<thoughts>()",
+    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
+    r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
+    r"\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previo"
+    r"us action verification|Screenshot Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Act"
+    r"ion\)(?=\s{0,9}agent\.)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<thin"
+    r"k(?:ing)?>))()|<thoughts>()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:```)()")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
@@ -77,17 +97,17 @@ match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0
 notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?"
-    r":=[ \t\x0c\r\n]*())|))|())|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c"
+    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|())|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))",
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=))")
 first_2 = lazy(globals(), "first_2", r"[\(`]", "search")
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,30}(?=\s"
-    r"{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c"
-    r"\r\n]*())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot Analysis|Next Action)\)))()"
-    r"|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)",
+    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
+    r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
+    r"\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot Ana"
+    r"lysis|Next Action)\)))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)",
 )
 match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(globals(), "match_9", r"<\/thoughts>()")
@@ -167,7 +187,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '\n(Grounded Action)\n```python\n', '\n(Next Act…
+                        # state 1: at an opening marker; expected: '\n(Grounded Action)\n```python\n', '\n(…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -294,7 +314,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -341,7 +361,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -394,7 +414,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -439,7 +459,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -528,7 +548,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -734,7 +754,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -795,7 +815,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -848,7 +868,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -895,7 +915,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -989,7 +1009,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

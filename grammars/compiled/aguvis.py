@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -83,12 +84,12 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|tim"
-    r"e)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_"
-    r"]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|("
-    r"?:<\|(?:diff_marker|im_end)\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|recipient\|>all\s?))()|(?:(?i:<think("
-    r"?:ing)?>))()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mo"
+    r"bile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ "
+    r"\t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|````("
+    r"?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\|(?:diff_marker|im_end)\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:"
+    r"<\|recipient\|>all\s?))()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -99,21 +100,21 @@ match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0
 notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?"
-    r":=[ \t\x0c\r\n]*())|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c"
+    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())",
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za"
-    r"-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}"
-    r"(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)",
+    r"(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time"
+    r")\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
+    r"A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)",
 )
 match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)"
-    r"(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|)|(\))())|))|)|import [a-z]{1,20}(?=\n))",
+    r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|te"
+    r"rminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n"
+    r"]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|import [a-z]{1,20}(?=\n))",
 )
 match_leading = None
 
@@ -180,7 +181,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<|recipient|>o…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<|reci…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -323,7 +324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -378,7 +379,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -423,7 +424,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -501,7 +502,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -560,7 +561,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -605,7 +606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -632,7 +633,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 4:
                                                     e = m.end(3)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 9
@@ -730,7 +733,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -775,7 +778,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -793,7 +796,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', '…
                                             if pos == n:
                                                 return None
                                             m = match_5(text, pos)
@@ -802,7 +805,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 4:
                                                     e = m.end(3)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 7
@@ -895,7 +900,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -955,7 +960,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

@@ -7,8 +7,8 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_action,
     end_call,
     end_code,
@@ -21,8 +21,8 @@ from outspoken.fast_path.runtime import (
     read_at,
     scan,
     to_json,
-    too_deep,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -44,8 +44,16 @@ header = Header(
     space="px_sent",
     actions={
         "computer|\"\"(action=left_click)": "click(point=coordinate, element.id=ref, modifiers=text:plus)",
-        "computer|\"\"(action=right_click)": "click(point=coordinate, element.id=ref, button=\"right\", modifiers=text:plus)",
-        "computer|\"\"(action=middle_click)": "click(point=coordinate, element.id=ref, button=\"middle\", modifiers=text:plus)",
+        (
+            "computer|\"\"(action=right_click)"
+        ): (
+            "click(point=coordinate, element.id=ref, button=\"right\", modifiers=text:plus)"
+        ),
+        (
+            "computer|\"\"(action=middle_click)"
+        ): (
+            "click(point=coordinate, element.id=ref, button=\"middle\", modifiers=text:plus)"
+        ),
         "computer|\"\"(action=double_click)": "click(point=coordinate, element.id=ref, clicks=2, modifiers=text:plus)",
         "computer|\"\"(action=triple_click)": "click(point=coordinate, element.id=ref, clicks=3, modifiers=text:plus)",
         "computer|\"\"(action=mouse_move)": "move(point=coordinate!)",
@@ -53,7 +61,12 @@ header = Header(
         "computer|\"\"(action=left_mouse_down)": "mouse_down(point=coordinate)",
         "computer|\"\"(action=left_mouse_up)": "mouse_up(point=coordinate)",
         "computer|\"\"(action=left_click_drag)": "drag(start=start_coordinate, end=coordinate!)",
-        "computer|\"\"(action=scroll)": "scroll(point=coordinate, direction=scroll_direction!, amount=scroll_amount, unit=\"steps\", modifiers=text:plus)",
+        (
+            "computer|\"\"(action=scroll)"
+        ): (
+            "scroll(point=coordinate, direction=scroll_direction!, amount=scroll_amount, unit=\"steps\", modifiers=te"
+            "xt:plus)"
+        ),
         "computer|\"\"(action=scroll_to)": "scroll(element.id=ref!)",
         "computer|\"\"(action=type)": "type_text(text=text!)",
         "computer|\"\"(action=key)": "press_keys(keys=text:plus!)",
@@ -69,17 +82,17 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r'["<`\{]', "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\{(?=\s{0,99}"(?:action"\s{0,9}:\s{0,9}"(?:(?:left|right|middle|double|triple)_click|mouse_move|hover|lef'
-    r't_(?:mouse_(?:down|up)|click_drag)|scroll|scroll_to|type|key|hold_key|wait|zoom|screenshot|cursor_position)"|(?'
-    r':start_)?coordinate"\s{0,9}:\s{0,9}\[))))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x'
-    r'0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"tool_use"|id"\s{'
-    r'0,9}:\s{0,9}"toolu_|name"\s{0,9}:\s{0,9}"[\w\-]{1,64}"\s{0,9},\s{0,99}"input"))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:'
-    r'id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x'
-    r'0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n'
-    r']|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:'
-    r"```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
-    r'`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*()",
+    r'(?:(?:\{(?=\s{0,99}"(?:action"\s{0,9}:\s{0,9}"(?:(?:left|right|middle|double|triple)_click|mouse_move|h'
+    r"over|left_(?:mouse_(?:down|up)|click_drag)|scroll|scroll_to|type|key|hold_key|wait|zoom|screenshot|curs"
+    r'or_position)"|(?:start_)?coordinate"\s{0,9}:\s{0,9}\[))))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.'
+    r'\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}"(?:type"'
+    r'\s{0,9}:\s{0,9}"tool_use"|id"\s{0,9}:\s{0,9}"toolu_|name"\s{0,9}:\s{0,9}"[\w\-]{1,64}"\s{0,9},\s{0,99}"'
+    r'input"))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,9'
+    r'9}:(?=\s{0,99}"[^"]))|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?'
+    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)"
+    r'?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -88,35 +101,37 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0'
-    r",99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]'
-    r'))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
+    r'99}"[^"]))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|to'
-    r'ol_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\u'
-    r'd800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:'
-    r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|cal'
-    r'l_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"na'
+    r'me"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
+    r'(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}'
+    r":)[ \t\x0c\r\n]*())|))|))|))|))",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*'
-    r'()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}:)[ \t\x'
+    r'0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
-    r'\t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))'
-    r'|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r']*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0'
+    r',99}:(?=\s{0,99}"[^"]))|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))'
+    r"|))|))|))",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
@@ -186,7 +201,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', '{"type": "tool_use", ', _DATA_FENCE_OPEN, …
+                    # state 1: at an opening marker; expected: '{', '{"type": "tool_use", ', _DATA_FENC…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -327,7 +342,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -372,7 +387,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -406,7 +421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"input": ', _OTHER_KEY
+                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"input": ', _O…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -426,13 +441,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -454,9 +467,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 8
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after _OTHER_KEY in tool_call; expected: JSON_VALUE
                         if pos == n:
@@ -498,7 +515,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 9
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 5:
                                     said = m[4]
                                     last = said[1:-1]
@@ -507,8 +526,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 8:
                 if s < 6:
@@ -608,7 +631,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -669,9 +692,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 10
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
                         # state 9: after '"input": ' in tool_call; expected: JSON_VALUE
@@ -686,13 +713,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -714,7 +739,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 10
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -738,6 +765,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

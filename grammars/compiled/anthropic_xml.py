@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -28,126 +29,131 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,"
-    "20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t"
-    "\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=["
-    "\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>"
-    r"\n?)())|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["
-    "\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>"
-    "\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,"
-    r"20}:)?invoke>)))[ \t\x0c\r\n]*())|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|))|)|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|("
-    "?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0"
-    ",199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter"
-    "\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']["
-    r"^>\n]{0,100}>\n?)())|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|()))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n("
-    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<"
+    "(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
+    "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?p"
+    "arameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t\\x0c\\r\\n]*("
+    "?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:"
+    "\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))[ \\t\\x0c\\r\\n]*())|))"
+    r"|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|to"
+    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:<(?:\w{1,20}:)"
+    "?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1"
+    ",99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
+    r"'][^>\n]{0,100}>\n?)())|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|()))|))|())|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}````")
 spaced_2 = lazy_search(
     globals(), "spaced_2",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    ")?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:"
-    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n"
-    "]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    "00})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    "){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{"
-    "1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|))|))|))|)|(?:(?i:<\\/(?:\\w{1,20}:)?function_calls>))())|))|))|))|)|"
-    r"(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
+    "'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
+    "'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)()"
+    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
+    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
+    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?"
+    r")())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?func"
+    r"tion_calls>))())|))|)",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
 match_3 = lazy(
     globals(), "match_3",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    ")?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:"
-    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n"
-    "]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    "00})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    "){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{"
-    "1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|))|))|))|)|(?:(?i:<\\/(?:\\w{1,20}:)?function_calls>))())|))|))|))|)|"
-    r"(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
+    "'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
+    "'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)()"
+    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
+    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
+    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?"
+    r")())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?func"
+    r"tion_calls>))())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    "(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<(?:\\w{1,20}:)?function_calls>(?=\\s{0,99}<(?:\\w{1,2"
-    r'0}:)?invoke\s)))|</parameter>|(?:(?i:<\/(?:\w{1,20}:)?invoke>))|(?:(?i:<(?:\w{1,20}:)?parameter\s{1,99}name=["'
-    r"']))",
+    "(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<(?:\\w{1,20}:)?function_calls>(?=\\s{0,99}<(?"
+    r":\w{1,20}:)?invoke\s)))|</parameter>|(?:(?i:<\/(?:\w{1,20}:)?invoke>))|(?:(?i:<(?:\w{1,20}:)?parameter"
+    "\\s{1,99}name=[\"']))",
     "search",
 )
 match_4 = lazy(
     globals(), "match_4",
-    "[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>"
-    "\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?"
-    ":\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:"
-    "<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<"
-    r"\/(?:\w{1,20}:)?function_calls>))())",
+    "[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$"
+    "][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?function"
+    r"_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c\r\n]*(?:"
-    "((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    "\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?para"
-    "meter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
-    "\"'][^>\\n]{0,100}>\\n?)())|))|))|))|))|))|)|(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))",
+    r"[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c"
+    "\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\""
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:("
+    "?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,20"
+    "0})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|))|))|))|))|)|(?:(?i:<(?:\\w{1,20}:)?invok"
+    "e\\s{1,99}name=[\"'])))",
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    ")?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)"
-    r"?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
+    r"']))|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
     "\n",
     "<",
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    ")?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)"
-    r"?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
+    r"']))|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
 )
 spaced_4 = lazy_search(globals(), "spaced_4", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
 match_8 = lazy(globals(), "match_8", "[ \\t\\x0c\\r\\n]*(?:(?:[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199}))")
 match_9 = lazy(
     globals(), "match_9",
-    "[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))",
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?inv"
+    r"oke>)))",
 )
 spaced_5 = lazy_search(
     globals(), "spaced_5",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    r")?invoke>)))())|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r")|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|)",
     "\n",
     "<",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?parameter\s))"
-    ")))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:"
-    r")?invoke>)))())|)",
+    r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
+    "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
+    r")|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))|(?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}"
-    "name=[\"']))|</parameter>|(?:(?i:<\\/(?:\\w{1,20}:)?invoke>))|(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"'"
-    r"]))",
+    r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))|(?:(?i:<(?:\w{1,20}:)?invoke"
+    "\\s{1,99}name=[\"']))|</parameter>|(?:(?i:<\\/(?:\\w{1,20}:)?invoke>))|(?:(?i:<(?:\\w{1,20}:)?parameter"
+    "\\s{1,99}name=[\"']))",
     "search",
 )
 match_11 = lazy(globals(), "match_11", r"(?:(?i:<\/think(?:ing)?>))()")
@@ -269,7 +275,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '\n<function_calls>\n', _DATA_FENCE_OPEN, _FENCE…
+                        # state 1: at an opening marker; expected: '\n<function_calls>\n', _DATA_FENCE_OPEN…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -421,7 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -439,7 +445,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -465,7 +471,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -551,38 +557,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 10:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
                         if g == 12:
                             start0 = m.start()
                             pos = m.end()
@@ -603,7 +577,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 6:
-                        # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', '<invoke…
+                        # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', …
                         m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
@@ -638,7 +612,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 2:
                                     k = key1 or place_name(args1)
-                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                    types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
                                     if not fits:
                                         return None
@@ -677,7 +651,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 5:
                                         k = key1 or place_name(args1)
-                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                        types = types_of(tools, name1, k)
                                         value, fits = bare_value(bare1, types, "json")
                                         if not fits:
                                             return None
@@ -736,7 +710,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_8(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 11:
                 if s < 9:
@@ -747,7 +723,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_9(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 8: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -774,7 +752,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -792,7 +770,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -897,7 +875,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -915,7 +893,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -941,7 +919,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -988,7 +966,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1006,7 +984,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1032,7 +1010,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1080,7 +1058,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1098,7 +1076,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1145,7 +1123,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1163,7 +1141,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1189,7 +1167,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1223,7 +1201,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1253,7 +1231,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

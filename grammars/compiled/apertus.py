@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -32,12 +31,12 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|assistant_start\|>)|(?:<\|ass"
-    r'istant_end\|>)()|(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udff'
-    r'f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\ud'
-    r'fff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))|))|())|(?:<\|inner_'
-    r"suffix\|>)()|(?:<\|inner_prefix\|>)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|assistant_sta"
+    r'rt\|>)|(?:<\|assistant_end\|>)()|(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^'
+    r'"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|t'
+    r"ools_suffix\|>)())|))|))|())|(?:<\|inner_suffix\|>)()|(?:<\|inner_prefix\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:(?:<\|tools_prefix\|>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -48,14 +47,15 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:\{|\[)")
 match_6 = lazy(
     globals(), "match_6",
-    r'(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
-    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_suffix\|>)()',
+    r'(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
+    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_suffix\|>)()',
 )
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))")
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud80'
-    r'0-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))|))',
+    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)('
+    r"))|))|))",
 )
 match_leading = None
 
@@ -142,7 +142,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FENCE_OPEN,…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FEN…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -329,13 +329,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -347,11 +345,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -360,7 +358,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 7
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 5:
                         # state 4: after ': ' in tool_call; expected: JSON_OBJECT, JSON_STRING
@@ -375,13 +375,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -393,11 +391,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -406,7 +404,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 8
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 5: after '<|inner_prefix|>' in think; expected: REASONING
                         e = pos
@@ -446,13 +446,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -464,11 +462,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -477,7 +475,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 9
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 4:
                             end_think(out, start0, m.end())
                             pos = m.end()
@@ -534,7 +534,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 8: after JSON_OBJECT in tool_call; expected: '}'
                         if pos == n:
@@ -566,13 +568,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -584,11 +584,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "\"":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -597,7 +597,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 5:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -608,7 +610,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 11:
                     if s < 10:
@@ -628,7 +632,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_OBJECT in tool_call; expected: '}'
                         if pos == n:
@@ -660,7 +666,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 12:
                         # state 11: after ': ' in tool_call; expected: JSON_OBJECT, JSON_STRING
@@ -675,13 +683,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -693,11 +699,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -706,7 +712,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 12
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 12: after JSON_OBJECT in tool_call; expected: '}'
                         if pos == n:
@@ -738,6 +746,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

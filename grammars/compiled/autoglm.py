@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -55,35 +56,37 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<`df])(?=[<`]|(?<![a-z])(?:[f](?<![\w](?s:.))ini|[d](?<![\w](?s:.))o\([\sa]))(?:(?:(?<!\w)do\(\s{0,9}action"
-    "=[\"'](?=[A-Za-z_ ]{1,40}[\"']))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{0,39}(?=[\"']))(?:"
-    "[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:([A-Za-z"
-    r"_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
-    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|((?<!\w)finish(?=\(\s{0,9}messa"
-    r"ge\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())"
-    r'|))|))|)|(?:(?:<answer>(?=\s{0,9}(?:do|finish)\()))(?:[ \t\x0c\r\n]*(?:((?:(?<!\w)do\(\s{0,9}action=["'
-    "'](?=[A-Za-z_ ]{1,40}[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{0,39}(?=[\"']))(?:[ "
-    "\\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:([A-Za-z_]"
-    r"\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|)|((?<!\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ "
-    r"\t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|````("
-    r"?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)"
-    r"()|(?:<\|end_of_box\|>)()|</answer>())",
+    r"(?=[<`df])(?=[<`]|(?<![a-z])(?:[f](?<![\w](?s:.))ini|[d](?<![\w](?s:.))o\([\sa]))(?:(?:(?<!\w)do\(\s{0,"
+    "9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"']))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{0,"
+    "39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?:[ \\t"
+    r"\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())|))|))|)|(?:(?i:```("
+    r"?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|((?<!\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]"
+    r"\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:<answer>(?=\s{0,9}(?:do|finish)\()))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:((?:(?<!\\w)do\\(\\s{0,9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"'])))(?:[ \\t\\x0c\\r\\n]*"
+    "(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{0,39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c"
+    r"\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
+    r"\n]*())|))|))|))|))|)|((?<!\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]"
+    r"*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80"
+    r"}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_b"
+    r"ox\|>)()|</answer>())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?<!\\w)do\\(\\s{0,9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"']))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_"
-    "][A-Za-z_ ]{0,39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?"
-    r":[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())|))|))|)|(?:(?i:```(?<!"
-    r"[^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|((?<!"
-    r"\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c"
-    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:<answer>(?=\s{0,9}(?:do|finish)\()))(?:[ \t\x0c\r\n]*(?:((?:(?<!\w)do"
-    "\\(\\s{0,9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{"
-    "0,39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?:[ \\t\\x0c"
-    r"\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|)|((?<!\w)finish(?=\(\s{0,9}mess"
-    r"age\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*()"
-    r")|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<"
-    r"\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()|</answer>()",
+    "(?:(?<!\\w)do\\(\\s{0,9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"']))(?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])"
+    "[A-Za-z_][A-Za-z_ ]{0,39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20"
+    r"}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())"
+    r"|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|((?<!\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c"
+    r"\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:<answer>(?=\s{0,9}(?:d"
+    "o|finish)\\()))(?:[ \\t\\x0c\\r\\n]*(?:((?:(?<!\\w)do\\(\\s{0,9}action=[\"'](?=[A-Za-z_ ]{1,40}[\"'])))("
+    "?:[ \\t\\x0c\\r\\n]*(?:((?<=action=[\"'])[A-Za-z_][A-Za-z_ ]{0,39}(?=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:(?:["
+    "\"'])(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}[)\\]])|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:([A-Za-z_]\\w{0,99})(?:[ "
+    r"\t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|)|((?<!\w)finish(?=\(\s{0,9}message\s{0,9}=))(?:[ \t\x0c"
+    r"\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|```"
+    r"`(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_"
+    r"of_box\|>)()|(?:<\|end_of_box\|>)()|</answer>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -91,8 +94,8 @@ match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 notation_1 = notation("PYTHON_VALUE", "")
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
+    r"\t\x0c\r\n]*())|))|)|(\))())",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
@@ -151,7 +154,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: 'do(action="', _DATA_FENCE_OPEN, _FENCE_OPEN, AC…
+                    # state 1: at an opening marker; expected: 'do(action="', _DATA_FENCE_OPEN, _FENCE_…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -251,7 +254,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -375,7 +378,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -514,7 +517,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -569,7 +572,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -632,7 +635,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None

@@ -12,6 +12,7 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     place_name,
     to_json,
+    types_of,
 )
 
 SOURCES = {
@@ -27,39 +28,41 @@ TRIMS_TEXT = False
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s"
-    r"{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>"
-    r"(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*"
-    r"(?:(?:(?:<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml\s{0,4}<\|message\|>))(?:[ \t\x0c"
-    r"\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary"
-    r"|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4"
-    r"}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>fin"
-    r"al\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|chann"
-    "el\\|>analysis\\s{0,4}<\\|message\\|>))|<rfl:parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;"
-    r'|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:">\n?)())|))|)|((?:<\|(?:call|end)\|>))())|))|))|)|(?:(?:(?:<\|start\|>(?:assi'
-    r"stant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|"
-    r"start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?"
-    r":(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
+    r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{"
+    r"1,200}\s{0,4}<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))(?:[ \t\x0c\r\n]*(?"
+    r":([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s"
+    r"{0,4}xml\s{0,4}<\|message\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=("
+    r"?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?"
+    r":<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|"
+    r"message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1"
+    r",20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message"
+    "\\|>))|<rfl:parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    r'\r\n]*(?:(?:">\n?)())|))|)|((?:<\|(?:call|end)\|>))())|))|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|c'
+    r"hannel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start"
+    r"\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()"
+    r"|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]"
+    r"```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|```"
+    r"`(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|analysis"
-    r")\s{0,4}<\|constrain\|>\s{0,4}xml)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|channel\|>"
-    r"(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml\s{0,4}<\|message\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|st"
-    r"art\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|analysis)\s{0,4}<\|con"
-    r"strain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0"
-    r",4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrai"
-    r"n\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|"
-    "message\\|>))|<rfl:parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r'\n]*(?:(?:">\n?)())|))|)|((?:<\|(?:call|end)\|>))())|))|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>c'
-    r"ommentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)"
-    r"?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:as"
-    r"sistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
+    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|"
+    r"analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:"
+    r"(?:<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml\s{0,4}<\|message\|>))(?:[ \t\x0"
+    r"c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:c"
+    r"ommentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|"
+    r">commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assi"
+    r"stant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<"
+    r'\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|<rfl:parameter\ name="(?:[ \t\x0c'
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">\\n?)())|))|)|((?:<\\|(?:call"
+    r"|end)\|>))())|))|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain"
+    r"\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0"
+    r",4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|c"
+    r"hannel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
+    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
     r"[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -69,63 +72,69 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:\n<\/rfl:parameter>|<\/rfl:parameter>(?=\s{0,99}(?:<rfl:parameter\s|<\|(?:call|end|start)))))(?:[ \t\x0c"
-    r"\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary"
-    r"|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4"
-    r"}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>fin"
-    r"al\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|chann"
-    "el\\|>analysis\\s{0,4}<\\|message\\|>))|<rfl:parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;"
-    r'|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:">\n?)())|))|)|((?:<\|(?:call|end)\|>))())|())',
+    r"(?:(?:\n<\/rfl:parameter>|<\/rfl:parameter>(?=\s{0,99}(?:<rfl:parameter\s|<\|(?:call|end|start)))))(?:["
+    r" \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel"
+    r"\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|ch"
+    r"annel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>"
+    r"(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:("
+    r'?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|<rfl:parameter\ name="(?:[ '
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">\\n?)())|))|)|((?:<"
+    r"\|(?:call|end)\|>))())|())",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
 match_4 = lazy(
     globals(), "match_4",
-    r"(?:(?:\n<\/rfl:parameter>|<\/rfl:parameter>(?=\s{0,99}(?:<rfl:parameter\s|<\|(?:call|end|start)))))(?:[ \t\x0c"
-    r"\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary"
-    r"|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4"
-    r"}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>fin"
-    r"al\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|chann"
-    "el\\|>analysis\\s{0,4}<\\|message\\|>))|<rfl:parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;"
-    r'|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:">\n?)())|))|)|((?:<\|(?:call|end)\|>))())|())',
+    r"(?:(?:\n<\/rfl:parameter>|<\/rfl:parameter>(?=\s{0,99}(?:<rfl:parameter\s|<\|(?:call|end|start)))))(?:["
+    r" \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel"
+    r"\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|ch"
+    r"annel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>"
+    r"(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:("
+    r'?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|<rfl:parameter\ name="(?:[ '
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">\\n?)())|))|)|((?:<"
+    r"\|(?:call|end)\|>))())|())",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|analysis"
-    r')\s{0,4}<\|constrain\|>\s{0,4}xml)))|</rfl:parameter>|(?:(?:<\|(?:call|end)\|>))|<rfl:parameter\ name="',
+    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|"
+    r"analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|</rfl:parameter>|(?:(?:<\|(?:call|end)\|>))|<rfl:parameter"
+    r'\ name="',
     "search",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:co"
-    r"mmentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commenta"
-    r"ry\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|chann"
-    r"el\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?"
-    r'<\|channel\|>analysis\s{0,4}<\|message\|>))|<rfl:parameter\ name="|(?:(?:<\|(?:call|end)\|>)))',
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel"
+    r"\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|ch"
+    r"annel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>"
+    r"(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:("
+    r'?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|<rfl:parameter\ name="|(?:('
+    r"?:<\|(?:call|end)\|>)))",
 )
 find_2 = lazy(
     globals(), "find_2",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s"
-    r"{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>"
-    r"(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>com"
-    r"mentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|"
-    r"channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistan"
-    r"t)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:("
-    r"?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`"
-    r"(?!`)()|(?:(?:<\|(?:end|return)\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
+    r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{"
+    r"1,200}\s{0,4}<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start"
+    r"\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|"
+    r">))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,"
+    r"4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:"
+    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|(?:end|return)\|>))"
+    r"())",
     "search",
 )
 find_3 = lazy(
     globals(), "find_3",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s{"
-    r"0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>("
-    r"?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>comm"
-    r"entary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|c"
-    r"hannel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant"
-    r")?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:<\|end\|>)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?"
+    r"<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1"
+    r",200}\s{0,4}<\|channel\|>(?:commentary|analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|(?:(?:(?:<\|start\|"
+    r">(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>)"
+    r")|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4}"
+    r")?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:<"
+    r"\|end\|>)())",
     "search",
 )
 match_leading = None
@@ -193,7 +202,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<|start|>assistant to=', '<|start|>assistant<|c…
+                    # state 1: at an opening marker; expected: '<|start|>assistant to=', '<|start|>assi…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -348,7 +357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 5:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
                             return None
@@ -361,7 +370,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         args0[k] = value
                         key0 = bare0 = None
                         pos = m.end()
-                        # after '\n</rfl:parameter>' in tool_call; expected: '<|start|>assistant to=', '<|start…
+                        # after '\n</rfl:parameter>' in tool_call; expected: '<|start|>assistant to=', …
                         if pos == n:
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -372,10 +381,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_5(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
                             return None
@@ -393,7 +404,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
                             return None
@@ -465,7 +476,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 6:
                 if s < 5:
-                    # state 4: after '<|start|>assistant<|channel|>commentary<|message|>'; expected: TEXT
+                    # state 4: after '<|start|>assistant<|channel|>commentary<|message|>'; expected: TE…
                     m = find_2(text, pos)
                     if m is not None:
                         e = m.start()
@@ -512,7 +523,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 7:
-                    # state 6: after '<|start|>assistant<|channel|>analysis<|message|>' in think; expected: REA…
+                    # state 6: after '<|start|>assistant<|channel|>analysis<|message|>' in think; expec…
                     m = find_3(text, pos)
                     if m is not None:
                         e = m.start()
@@ -556,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
                             return None
@@ -574,7 +585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
                             return None

@@ -5,7 +5,7 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
-    encodable_value,
+    checked,
     end_action,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -36,7 +35,11 @@ header = Header(
     written="json",
     space="px",
     actions={
-        "click|click_element|click_element_by_index(index, right_click=true)": "click(element.index=index, element.xpath=xpath, button=\"right\")",
+        (
+            "click|click_element|click_element_by_index(index, right_click=true)"
+        ): (
+            "click(element.index=index, element.xpath=xpath, button=\"right\")"
+        ),
         "click|click_element|click_element_by_index(index)": "click(element.index=index, element.xpath=xpath)",
         "click": "click(point=coordinate_x+coordinate_y!)",
         "input|input_text": "type_text(element.index=index!, element.xpath=xpath, text=text!, clear=clear)",
@@ -49,7 +52,11 @@ header = Header(
         "scroll_up": "scroll(direction=\"up\", amount=1, unit=\"pages\")",
         "drag_drop(coord_source_x)": "drag(start=coord_source_x+coord_source_y!, end=coord_target_x+coord_target_y!)",
         "drag_drop": "drag(start_element.xpath=element_source!, end_element.xpath=element_target!)",
-        "select_dropdown|select_dropdown_option": "select_option(element.index=index!, element.xpath=xpath, label=text!)",
+        (
+            "select_dropdown|select_dropdown_option"
+        ): (
+            "select_option(element.index=index!, element.xpath=xpath, label=text!)"
+        ),
         "dropdown_options|get_dropdown_options": "list_options(element.index=index!)",
         "upload_file": "upload_file(element.index=index!, source=path!)",
         "search": "web_search(query=query!, engine=engine)",
@@ -63,7 +70,11 @@ header = Header(
         "close|close_tab": "close_tab(index=page_id)",
         "wait": "wait(seconds=seconds)",
         "screenshot": "screenshot(file_name=file_name)",
-        "extract|extract_structured_data|extract_content|extract_page_content": "extract(query=query|goal|value, data_schema=output_schema)",
+        (
+            "extract|extract_structured_data|extract_content|extract_page_content"
+        ): (
+            "extract(query=query|goal|value, data_schema=output_schema)"
+        ),
         "search_page": "find(text=pattern!)",
         "find_text|scroll_to_text": "find(text=text!)",
         "find_elements": "find(selector=selector!)",
@@ -71,7 +82,11 @@ header = Header(
         "read_file": "file_op(path=file_name!, operation=\"read\")",
         "write_file(append=true)": "file_op(path=file_name!, content=content!, operation=\"append\")",
         "write_file": "file_op(path=file_name!, content=content!, operation=\"write\")",
-        "replace_file|replace_file_str": "file_op(path=file_name!, old=old_str!, content=new_str!, operation=\"replace\")",
+        (
+            "replace_file|replace_file_str"
+        ): (
+            "file_op(path=file_name!, old=old_str!, content=new_str!, operation=\"replace\")"
+        ),
         "save_as_pdf|save_pdf": "file_op(path=file_name, operation=\"save_page\")",
         "done(success=false)": "fail(reason=text)",
         "done": "complete(answer=text)",
@@ -81,18 +96,19 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<\[`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|upload_f'
-    r"ile|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|write_file|repla"
-    r'ce_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}["'
-    "']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[)"
-    ")[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_upda"
-    r'te)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_'
-    r'previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?'
-    r':[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|())|"current_state"\s{0,99}:(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{[ '
-    r'\t\x0c\r\n]*())|)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,'
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
-    r"``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|'
+    r"upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|"
+    r'write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:['
+    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:'
+    "(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\""
+    "']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_pre"
+    r'vious_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:n'
+    r'ull|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|())|"c'
+    r'urrent_state"\s{0,99}:(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|)|(?:"actions?"\s{0,99}:)[ '
+    r"\t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)("
+    r"?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
+    r"?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -101,83 +117,88 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update'
-    r')"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_'
-    r'previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s'
-    r'{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:['
-    r" \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|pla'
+    r'n_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thin'
+    r'king|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{'
+    r'0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"'
-    r'current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thin'
-    r'king|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:'
-    r'\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|((?:"(?:thinking|evaluation_prev'
-    r'ious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"'
-    r'\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_prev'
-    r'ious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x'
-    r'0c\r\n]*())|))|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ '
-    r'\t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r'
-    r'\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)'
-    r')|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
+    r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
+    r']*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"curr'
+    r'ent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|('
+    r'(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:'
+    r'("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluatio'
+    r'n_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99'
+    r'}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}"'
+    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
+    r'|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|"current_state'
+    r'"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00'
+    r'-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|('
+    r'?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"'
-    r'current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_g'
-    r'oal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:['
-    r' \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"c'
-    r'urrent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_go'
-    r'al)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t'
-    r'\x0c\r\n]*())|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
+    r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
+    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
+    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_'
+    r'update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking'
+    r'|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
+    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"'
+    r"\s{0,99}:)|\})",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"'
-    r'current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_g'
-    r'oal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s'
-    r'{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_prev'
-    r'ious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,9'
-    r'9}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
+    r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
+    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
+    r'\t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|'
+    r'memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1'
+    r',4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_s'
+    r'tate"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0'
+    r',200}"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
-    r"\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))",
+    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*"'
+    r")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_'
-    r"dropdown|upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file"
-    "|write_file|replace_file|save_|done)\\w{0,40}\"\\s{0,99}:\\s{0,99}(?:\\{|null))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:"
-    "current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']"
-    r'?\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99'
-    r'}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
-    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r'
-    r'\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}'
-    r':\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_g'
-    r'oal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdo'
+    r"wn_|get_dropdown|upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|ev"
+    r'aluate|read_file|write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))|(?:(?:\{(?'
+    "=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0"
+    ",99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_go"
+    r'al|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9'
+    r']{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
+    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking'
+    r'|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,9'
+    r'9}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:'
+    r'(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)'
+    r")|))",
 )
 match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud80'
-    r'0-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
+    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
 )
 match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\}())|))")
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud80'
-    r'0-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\](?:[ \t\x0c\r\n]*(?:\}())|))|))',
+    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\](?:[ \t\x0c\r\n]*(?:\}())|))|'
+    r"))",
 )
 match_14 = lazy(
     globals(), "match_14",
-    r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))"
-    r"|))|))",
+    r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```"
+    r"))())|))|))|))",
 )
 match_leading = None
 
@@ -265,7 +286,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '[', '{', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: '[', '{', _DATA_FENCE_OPEN, _FENCE_OPEN,…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -401,13 +422,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -431,11 +450,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is str:
                                     content0 = last, (pos, e)
                                 end_think(out, start0, e, *(content0 or ()))
@@ -534,13 +553,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -647,13 +664,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -725,13 +740,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -873,13 +886,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -928,13 +939,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -1100,13 +1109,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -1153,13 +1160,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -1257,13 +1262,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:

@@ -18,6 +18,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -66,32 +67,34 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[AGPS`])(?=[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S](?<![^\n"
-    r"](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,6"
-    r"00}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ "
-    r"\t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:["
-    r" \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ "
-    r"\t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))"
-    r"|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n "
-    r"]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    r"(?=[AGPS`])(?=[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S]"
+    r"(?<![^\n](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action)"
+    r":){0,2}[^\n]{0,600}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z"
+    r"_]{2,20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?"
+    r"!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t"
+    r"\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99"
+    r"})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)("
+    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!"
+    r"[^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,600}\n{1,2}Ground"
-    r"ed Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ \t\x0c\r\n]*(?:(["
-    r"A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:="
-    r"[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\(("
-    r"?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?"
-    r"![(\w]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
-    r"ool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,600}\n{1,"
+    r"2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ "
+    r"\t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,"
+    r"99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,"
+    r"20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:="
+    r"[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 notation_1 = notation("PYTHON_VALUE", "")
 match_2 = lazy(
     globals(), "match_2",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:("
-    r"[A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:"
-    r"=[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\))())|))|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r"
+    r"\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:["
+    r" \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\))())|))|))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -100,19 +103,19 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[AGPS])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S](?<![^\n](?s:"
-    r".))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,600}\n"
-    r"{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ \t\x0c"
-    r"\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0"
-    r"c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c"
-    r"\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))"
-    r"|))|)|(END(?![(\w]))())|))",
+    r"(?=[AGPS])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S](?<!["
+    r"^\n](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,"
+    r"2}[^\n]{0,600}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,"
+    r"20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!acti"
+    r"ons)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c"
+    r"\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?"
+    r":[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|))",
     "search",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:"
-    r"=[ \t\x0c\r\n]*())|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c"
+    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())",
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:[A-Z_]{2,20}(?=\()|END(?![(\w]))")
 match_leading = None
@@ -160,7 +163,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', '\nGrounded Operation: ', _DATA_FE…
+                    # state 1: at an opening marker; expected: '\nAction: ', '\nGrounded Operation: ', …
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -205,7 +208,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare1 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name1 is None else tools.types(name1, k)
+                                types = types_of(tools, name1, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -258,7 +261,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare1 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name1 is None else tools.types(name1, k)
+                                            types = types_of(tools, name1, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -276,7 +279,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args1[k] = value
                                         key1 = bare1 = None
                                         pos = e
-                                        # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ', ', …
+                                        # after PYTHON_VALUE in action in action; expected: _LAST_COMMA…
                                         if pos == n:
                                             return None
                                         m = match_2(text, pos)
@@ -285,7 +288,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 4:
                                                 e = m.end(1)
                                                 raw = text[start1:e]
-                                                if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                if not end_action(
+                                                    out, header, settings, name1, args1, id1, raw, start1, e
+                                                ):
                                                     return None
                                                 args0 = nest_action(out, args0)
                                                 start1 = m.start(2)
@@ -311,7 +316,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if bare1 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
-                                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                        types = types_of(tools, name1, k)
                                                         if True:
                                                             if types is not None:
                                                                 return None
@@ -329,7 +334,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args1[k] = value
                                                     key1 = bare1 = None
                                                     pos = e
-                                                    # after PYTHON_VALUE in action in action; expected: _LAST_C…
+                                                    # after PYTHON_VALUE in action in action; expected:…
                                                     if pos == n:
                                                         return None
                                                     m = match_2(text, pos)
@@ -338,12 +343,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if g == 6:
                                                             e = m.end(1)
                                                             raw = text[start1:e]
-                                                            if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                            if not end_action(
+                                                                out, header, settings, name1, args1, id1, raw, start1, e
+                                                            ):
                                                                 return None
                                                             args0 = nest_action(out, args0)
                                                             e = m.end(5)
                                                             raw = text[start0:e]
-                                                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                            if not end_action(
+                                                                out, header, settings, name0, args0, id0, raw, start0, e
+                                                            ):
                                                                 return None
                                                             pos = m.end()
                                                             s = 4
@@ -530,7 +539,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare1 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name1 is None else tools.types(name1, k)
+                                types = types_of(tools, name1, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -583,7 +592,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare1 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name1 is None else tools.types(name1, k)
+                                            types = types_of(tools, name1, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -601,7 +610,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args1[k] = value
                                         key1 = bare1 = None
                                         pos = e
-                                        # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ', ', …
+                                        # after PYTHON_VALUE in action in action; expected: _LAST_COMMA…
                                         if pos == n:
                                             return None
                                         m = match_2(text, pos)
@@ -610,7 +619,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 4:
                                                 e = m.end(1)
                                                 raw = text[start1:e]
-                                                if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                if not end_action(
+                                                    out, header, settings, name1, args1, id1, raw, start1, e
+                                                ):
                                                     return None
                                                 args0 = nest_action(out, args0)
                                                 start1 = m.start(2)
@@ -636,7 +647,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if bare1 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
-                                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                        types = types_of(tools, name1, k)
                                                         if True:
                                                             if types is not None:
                                                                 return None
@@ -654,7 +665,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args1[k] = value
                                                     key1 = bare1 = None
                                                     pos = e
-                                                    # after PYTHON_VALUE in action in action; expected: _LAST_C…
+                                                    # after PYTHON_VALUE in action in action; expected:…
                                                     if pos == n:
                                                         return None
                                                     m = match_2(text, pos)
@@ -663,12 +674,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if g == 6:
                                                             e = m.end(1)
                                                             raw = text[start1:e]
-                                                            if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                            if not end_action(
+                                                                out, header, settings, name1, args1, id1, raw, start1, e
+                                                            ):
                                                                 return None
                                                             args0 = nest_action(out, args0)
                                                             e = m.end(5)
                                                             raw = text[start0:e]
-                                                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                            if not end_action(
+                                                                out, header, settings, name0, args0, id0, raw, start0, e
+                                                            ):
                                                                 return None
                                                             pos = m.end()
                                                             s = 7
@@ -714,7 +729,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -759,7 +774,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -879,7 +894,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -924,7 +939,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1016,7 +1031,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1075,7 +1090,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -34,11 +33,12 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:<\|START_OF_TURN_TOKEN\|>)?<\|CHATBOT_TOKEN\|>)()|(?:(?:<\|START_(?:RESPONSE|TEXT)\|>))()|````(?"
-    r"<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|(?:(?:<\|END_THINKING\|>\s{0,9}))()|(?:(?:<\|STAR"
-    r"T_THINKING\|>[ ]?))()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)()|"
-    r"(?:<\|START_ACTION\|>)(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|())",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:<\|START_OF_TURN_TOKEN\|>)?<\|CHATBOT_TOKEN\|>)()|(?:(?:<\|START_(?:RESPONSE|TEX"
+    r"T)\|>))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|(?:(?:<\|END_THINKING\|>"
+    r"\s{0,9}))()|(?:(?:<\|START_THINKING\|>[ ]?))()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>"
+    r"()|(?:<\|END_OF_TURN_TOKEN\|>)()|(?:<\|START_ACTION\|>)(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:("
+    r"\{)[ \t\x0c\r\n]*())|))|())",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -48,47 +48,50 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:\[))")
 match_5 = lazy(
     globals(), "match_5",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))|(?:(?:<\|END_(?:RESPONSE|TEXT)\|>))()|````(?<![^\n ]````)[^`\n]{0,80}\n|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|`("
-    r"?<!``)[^`\n]{1,1000}`(?!`)|<co(?::[ ]?[\d,]{1,40})?>()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|(?:(?:<\|END_(?:RESPONSE|TEXT)\|>))()|````(?<![^\n ]````)[^`\n]{0,80}\n|<\/co:[ ]?[\d,:\["
+    r"\] ]{1,200}>()|`(?<!``)[^`\n]{1,1000}`(?!`)|<co(?::[ ]?[\d,]{1,40})?>()",
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\|START_(?:RESPONSE|TEXT)\|>))|(?:(?:<\|END_THINKING\|>\s{0,9}))()|(?:<\|START_ACTION\|>)(?:[ \t\x0c\r\n"
-    r']*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}"'
-    r')))(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|'
-    r")",
+    r"(?:(?:<\|START_(?:RESPONSE|TEXT)\|>))|(?:(?:<\|END_THINKING\|>\s{0,9}))()|(?:<\|START_ACTION\|>)(?:[ \t"
+    r'\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0'
+    r',99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
+    r"\r\n]*())|))|))|))|))|))|)",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud8'
-    r'00-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0'
-    r',99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:('
+    r'?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call'
+    r'_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200'
+    r'}"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ '
-    r'\t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"'
-    r'])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))'
-    r'|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?!\d{1,9}")(?=[\w.\-]{1,200}")))|(?:(?:"(?:tool_name|name)"'
-    r'\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
-    r'\t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))['
-    r' \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s'
-    r'{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n]*(?:(\d{1,9'
+    r'})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:'
+    r'(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x'
+    r'0c\r\n]*())|))|))|))|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?!\d{1,9}")(?=[\w.\-]{1,200}'
+    r'")))|(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}"'
+    r')))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{'
+    r'0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:'
+    r"))",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:)'
-    r')[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s'
+    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:\])(?:[ \t\x0c\r\n]*(?:(?:<\|END_ACTION\|>)())|)|(?:,)(?:[ \t"
-    r'\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n'
-    r']*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id'
-    r')"\s{0,99}:\s{0,99}"(?!\d{1,9}")(?=[\w.\-]{1,200}")))|(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:'
-    r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))',
+    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:\])(?:[ \t\x0c\r\n]*(?:(?:<\|END_ACTION\|>)())|)|(?:,"
+    r')(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}"))'
+    r')(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|('
+    r'?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?!\d{1,9}")(?=[\w.\-]{1,200}")))|(?:(?:"(?:tool_name|name)'
+    r'"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:('
+    r"?:,)[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
 match_leading = None
 
@@ -166,7 +169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_OPEN, '<|ST…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_OPE…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -394,7 +397,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name1 = None
                             id0 = m[3]
                             pos = m.end()
-                            # after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ', '"parameters"…
+                            # after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ', '"par…
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
@@ -417,13 +420,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -445,13 +446,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 8
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                 else:
                     if s < 6:
-                        # state 5: after '{' in tool_call; expected: '"tool_call_id": "', '"tool_call_id": "', '"to…
+                        # state 5: after '{' in tool_call; expected: '"tool_call_id": "', '"tool_call_id": …
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -465,7 +470,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"tool_call_id": ', '"parameters": ', _OTHER_K…
+                                # after ', ' in tool_call; expected: '"tool_call_id": ', '"parameters": ', …
                                 if pos == n:
                                     return None
                                 m = match_9(text, pos)
@@ -485,13 +490,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -513,9 +516,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 9
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 5:
                                 said = m[4]
                                 last = said[1:-1]
@@ -533,13 +540,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -561,9 +566,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 6: after _FENCE_OPEN in code; expected: CODE
                         e = pos
@@ -644,7 +653,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
                         # state 9: after JSON_VALUE in tool_call; expected: ', ', '}'
@@ -674,7 +685,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name1 = None
                                 id0 = m[4]
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ', '"paramet…
+                                # after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ', '…
                                 if pos == n:
                                     return None
                                 m = match_7(text, pos)
@@ -697,13 +708,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -725,11 +734,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 11
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -758,7 +773,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"tool_call_id": ', '"parameters": ', _OTHER_K…
+                                # after ', ' in tool_call; expected: '"tool_call_id": ', '"parameters": ', …
                                 if pos == n:
                                     return None
                                 m = match_9(text, pos)
@@ -778,13 +793,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -806,11 +819,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 12
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 13:
                     if s < 12:
@@ -844,7 +863,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 13
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 12: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -862,10 +883,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 14:
-                        # state 13: after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ', '"param…
+                        # state 13: after ', ' in tool_call; expected: '"tool_name": ', '"tool_call_id": ',…
                         if pos == n:
                             return None
                         m = match_7(text, pos)
@@ -888,13 +911,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -916,9 +937,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 14
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -950,6 +975,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 13
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

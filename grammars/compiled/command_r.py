@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     lazy,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -36,21 +35,22 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[\n<A`])(?=[<`]|[A]cti|\s(?:(?=\s{0,11}(?:[A]))\s{0,11}Act|\s{12}))(?:(?:(?i:```(?<![^\n ]```)(?:json|xml|to"
-    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:\n?Action:\s{0,9}```(?:jso"
-    r'n)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|'
-    r'name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|'
-    r"))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::"
-    r"[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)())",
+    r"(?=[\n<A`])(?=[<`]|[A]cti|\s(?:(?=\s{0,11}(?:[A]))\s{0,11}Act|\s{12}))(?:(?:(?i:```(?<![^\n ]```)(?:jso"
+    r"n|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:\n?Action:"
+    r"\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:((?:\{))(?:[ \t\x0c\r\n]"
+    r'*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\u'
+    r'dfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>('
+    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)())",
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:\n?Action:\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:((?:\{))(?"
-    r':[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud'
-    r'800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|'
-    r"`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:\n?Action:\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r"
+    r'\n]*(?:((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n('
+    r")|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_"
+    r"OF_TURN_TOKEN\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -59,20 +59,21 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:\})|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
-    r'parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))',
+    r'[ \t\x0c\r\n]*(?:(?:\})|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))',
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:<\|END_OF_TURN_TOKEN\|>))")
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:\}))(?:[ \t\x0c\r\n]*(?:(?:\])(?:[ \t\x0c\r\n]*(?:(?:```\n?)())|)|(?:,)(?:[ \t\x0c\r\n]*(?"
-    r':((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:,))',
+    r"[ \t\x0c\r\n]*(?:((?:\}))(?:[ \t\x0c\r\n]*(?:(?:\])(?:[ \t\x0c\r\n]*(?:(?:```\n?)())|)|(?:,)(?:[ \t\x0c"
+    r'\r\n]*(?:((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:,'
+    r"))",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:)'
-    r')[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s'
+    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -155,7 +156,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\nAction:\n```js…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\nAction…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -269,13 +270,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -297,9 +296,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 6
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
                         # state 3: after _CODE_SPAN; expected: TEXT
@@ -415,7 +418,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after ',\n        ' in tool_call; expected: '"tool_call_id": ', '"parameters": ',…
+                            # after ',\n        ' in tool_call; expected: '"tool_call_id": ', '"paramet…
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -435,13 +438,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -463,11 +464,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 7
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
             else:
                 if s < 8:
                     # state 7: after JSON_VALUE in tool_call; expected: '\n    }', ',\n        '
@@ -500,10 +507,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 9:
-                        # state 8: after ',\n        ' in tool_call; expected: '"tool_call_id": ', '"parameters": '…
+                        # state 8: after ',\n        ' in tool_call; expected: '"tool_call_id": ', '"parame…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -523,13 +532,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -551,9 +558,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 9
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 9: after JSON_VALUE in tool_call; expected: '\n    }', ',\n        '
                         if pos == n:
@@ -585,6 +596,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

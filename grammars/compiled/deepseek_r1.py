@@ -22,9 +22,9 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|<｜end▁of"
-    r"▁sentence｜>()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing"
+    r")?>))()|<｜end▁of▁sentence｜>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -87,7 +87,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     continue
                 return None
             else:
-                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FENCE_OPEN,…
+                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FEN…
                 m = match_1(text, pos)
                 if m is None:
                     return None

@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -30,54 +29,56 @@ TRIMS_TEXT = False
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜tool▁calls▁begin｜>(?:[ \t\x0"
-    "c\\r\\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|｜]{1,200})(?:[ \\t\\x0c\\r\\n]"
-    r"*(?:<｜tool▁sep｜>())|))|))|)|(?:<think>)()|<｜tool▁call▁begin｜>()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    ")|<｜tool▁calls▁begin｜>(?:[ \\t\\x0c\\r\\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=("
+    r"){}\[\],;|｜]{1,200})(?:[ \t\x0c\r\n]*(?:<｜tool▁sep｜>())|))|))|)|(?:<think>)()|<｜tool▁call▁begin｜>()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:<｜tool▁calls▁begin｜>(?:[ \t\x0c\r\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|｜]{1,200})(?:[ \t\x0c\r\n]*(?:<｜tool▁sep｜>())|))|))|))",
+    r"[ \t\x0c\r\n]*(?:<｜tool▁calls▁begin｜>(?:[ \t\x0c\r\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \t\x0c\r\n]*(?:([^\s"
+    "<>\"'=(){}\\[\\],;|｜]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:<｜tool▁sep｜>())|))|))|))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}```()")
 match_7 = lazy(globals(), "match_7", r"<｜tool▁calls▁begin｜>|(?:<\/think>)()")
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:(<｜tool▁call▁end｜>)(?:[ \t\x0c\r\n]*(?:<｜tool▁call▁begin｜>|<｜tool▁calls▁end｜>(?:[ \t\x0c\r\n]*"
-    r"(?:((?:(?<![^\n ])```))())|))|))",
+    r"[ \t\x0c\r\n]*(?:(<｜tool▁call▁end｜>)(?:[ \t\x0c\r\n]*(?:<｜tool▁call▁begin｜>|<｜tool▁calls▁end｜>(?:[ \t\x"
+    r"0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(<｜tool▁call▁end｜>)(?:[ \t\x0c\r\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|｜]{1,200})(?:[ \t\x0c\r\n]*(?:<｜tool▁sep｜>())|))|)|<｜tool▁calls▁end｜>())|))",
+    r"[ \t\x0c\r\n]*(?:(<｜tool▁call▁end｜>)(?:[ \t\x0c\r\n]*(?:(<｜tool▁call▁begin｜>)(?:[ \t\x0c\r\n]*(?:([^\s<"
+    ">\"'=(){}\\[\\],;|｜]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:<｜tool▁sep｜>())|))|)|<｜tool▁calls▁end｜>())|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -167,7 +168,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -249,7 +250,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
                             name1 = m[2]
                             pos = m.end()
-                            # after '<｜tool▁sep｜>' in tool_call in code; expected: JSON_OBJECT, JSON_STRING
+                            # after '<｜tool▁sep｜>' in tool_call in code; expected: JSON_OBJECT, JSON_ST…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -261,13 +262,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -279,11 +278,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -292,7 +291,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 7
                                 continue
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                     e = pos
                     while True:
@@ -336,13 +337,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -354,11 +353,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -367,7 +366,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 8
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after '<think>' in think; expected: REASONING
                         e = pos
@@ -485,7 +486,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                        if args1 is not None or key1 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 9:
                     # state 8: after JSON_OBJECT in tool_call; expected: '<｜tool▁call▁end｜>'
@@ -516,7 +519,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
                         # state 9: after '<｜tool▁sep｜>' in tool_call; expected: JSON_OBJECT, JSON_STRING
@@ -531,13 +536,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -549,11 +552,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -562,7 +565,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 10
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_OBJECT in tool_call; expected: '<｜tool▁call▁end｜>'
                         if pos == n:
@@ -592,6 +597,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -15,6 +15,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -32,50 +33,53 @@ TRIMS_TEXT = False
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r']{0,80}\n))()|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n'
-    "]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜"
-    "parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}s"
-    r'tring="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c'
-    r'\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\ name=")(?:[ '
-    "\\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r"
-    r'\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|````(?<![^\n ]`'
-    r'```)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ name="(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:"
-    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s"
-    r'{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:'
-    r"</｜DSML｜invoke>))())|))|))|)|<think>()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSM"
+    "L｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){"
+    r'}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}s'
+    r'tring="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r'
+    "\\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=()"
+    r'{}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜'
+    r"invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{"
+    "1,1000}`(?!`)()|<｜DSML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,1"
+    r'99})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜in'
+    r"voke>))())|))|))|)|<think>()",
     "\n",
     "<[`",
 )
 spaces_1 = ("\n")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r']{0,80}\n))()|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n'
-    "]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜"
-    "parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}s"
-    r'tring="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c'
-    r'\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\ name=")(?:[ '
-    "\\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r"
-    r'\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|````(?<![^\n ]`'
-    r'```)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ name="(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:"
-    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s"
-    r'{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:'
-    r"</｜DSML｜invoke>))())|))|))|)|<think>()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSM"
+    "L｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){"
+    r'}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}s'
+    r'tring="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r'
+    "\\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=()"
+    r'{}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜'
+    r"invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{"
+    "1,1000}`(?!`)()|<｜DSML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,1"
+    r'99})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜in'
+    r"voke>))())|))|))|)|<think>()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜DSML｜function_calls>))|<｜DSML｜invoke\ name=")')
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -85,82 +89,84 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c\r\n"
-    "]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
-    r':"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{1,9}string="false">)'
-    r"[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|)",
+    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))(?:[ \t"
+    "\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
+    r' \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"'
+    r'\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r'(?:(?:(?:\n\n|)<｜DSML｜function_calls>))|<｜DSML｜invoke\ name="|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜par'
-    r'ameter\ name="',
+    r'(?:(?:(?:\n\n|)<｜DSML｜function_calls>))|<｜DSML｜invoke\ name="|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜'
+    r'DSML｜parameter\ name="',
     "search",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))"
-    "(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
-    r' \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9'
-    r'}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜paramet"
+    "er\\s))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
+    r'\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}stri'
+    r'ng="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c\r\n"
-    "]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
-    r':"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false"'
-    r">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\ nam"
-    "e=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}st'
-    r'ring="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML'
-    "｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:("
-    "?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200"
-    r"})[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))(?:[ \t"
+    "\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
+    r' \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?'
+    r':"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜functi'
+    "on_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
+    r'})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜in'
+    r'voke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$]'
+    "[^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜param"
+    "eter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|)"
+    r")|))|))|))|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r'<｜DSML｜invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜par'
-    r'ameter\ name="',
+    r'<｜DSML｜invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜function_calls>))|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜'
+    r'DSML｜parameter\ name="',
     "search",
 )
 match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜DSML｜invoke\ name=")')
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜parameter\s))))"
-    "(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
-    r' \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9'
-    r'}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜D'
-    "SML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
-    "?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,"
-    r'200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|('
-    r'?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_call'
-    r"s>())|))|))|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|function_calls)>|｜DSML｜paramet"
+    "er\\s))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
+    r'\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}stri'
+    r'ng="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]'
+    "*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n'
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^"
+    r'\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?'
+    r":</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>())|))|))|))|))|))|))",
 )
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"|(("
-    r"?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>())|))|))|))|))",
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
+    r'me="|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜function_calls>())|))|))|))|))',
 )
 match_12 = lazy(globals(), "match_12", r"<｜DSML｜function_calls>(?=\s{0,99}<｜DSML｜invoke\s)|</think>()")
 match_13 = lazy(
     globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜DSML｜function_calls>())")
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,'
-    r'9}string="false">))',
+    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|('
+    r'?:"\s{1,9}string="false">))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -308,7 +314,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '\n\n<…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -320,7 +326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜function_calls>\n', '<｜DS…
+                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜function_calls>\n…
                             m = match_3(text, pos)
                             if m is not None:
                                 return None
@@ -484,7 +490,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -502,7 +508,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 4:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -555,7 +561,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -576,7 +582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -593,8 +599,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 23:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -637,7 +647,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -655,7 +665,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -673,7 +683,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -695,7 +705,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -757,7 +767,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -778,7 +788,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -795,8 +805,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 5: after '</｜DSML｜function_calls>'; expected: TEXT
                         if once:
@@ -839,50 +853,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            key0 = m[6]
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 10:
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 14:
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
-                            start0 = m.start(11)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[12]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
-                            pos = m.end()
-                            s = 6
-                            continue
                         return None
                 else:
                     if s < 7:
-                        # state 6: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜function_calls>', '<｜DSML｜invoke n…
+                        # state 6: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜function_calls>', '<｜DSML｜…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -971,7 +945,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -992,7 +966,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1013,7 +987,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1034,8 +1008,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after '</｜DSML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
                         m = match_14(text, pos)
@@ -1099,7 +1077,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1143,7 +1121,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1165,7 +1143,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1191,7 +1169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1245,7 +1223,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1266,7 +1244,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1287,7 +1265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1312,7 +1290,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1341,7 +1319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1366,8 +1344,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1391,7 +1373,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1409,7 +1391,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1431,7 +1413,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1457,7 +1439,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1510,7 +1492,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1531,7 +1513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1548,8 +1530,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
@@ -1578,7 +1564,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1599,7 +1585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1620,7 +1606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1645,7 +1631,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1674,7 +1660,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1703,7 +1689,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1732,8 +1718,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 5
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
                             e = pos
@@ -1757,7 +1747,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 5:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1779,7 +1769,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 9:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1805,7 +1795,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1831,7 +1821,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1861,7 +1851,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1891,7 +1881,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = m[14]
                                 key0 = m[15]
                                 pos = m.end()
-                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" string="false…
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" strin…
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -1902,7 +1892,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
     out.flush()
     return n

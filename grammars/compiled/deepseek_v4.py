@@ -15,6 +15,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -32,55 +33,58 @@ TRIMS_TEXT = False
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s)))(?:[ \t"
-    "\\x0c\\r\\n]*(?:(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?"
-    r':[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|(?:"
-    r'"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x'
-    "0c\\r\\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
-    r'\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ '
-    r"\t\x0c\r\n]*())|))|))|))|))|))|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?"
-    "!`)()|<｜DSML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    r'\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true'
-    r'")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜"
+    r'DSML｜invoke\s)))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x'
+    r'0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")'
+    "(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:["
+    r' \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|()'
+    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,"
+    r'200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true"'
+    r')?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
     "\n",
     "<[`",
 )
 spaces_1 = ("\n")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s)))(?:[ \t"
-    "\\x0c\\r\\n]*(?:(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?"
-    r':[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|(?:"
-    r'"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x'
-    "0c\\r\\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
-    r'\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ '
-    r"\t\x0c\r\n]*())|))|))|))|))|))|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?"
-    "!`)()|<｜DSML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    r'\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true'
-    r'")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜"
+    r'DSML｜invoke\s)))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x'
+    r'0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")'
+    "(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:["
+    r' \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|()'
+    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,"
+    r'200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true"'
+    r')?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke"
-    r'\s)))|<｜DSML｜invoke\ name=")',
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML"
+    r'｜invoke\s)))|<｜DSML｜invoke\ name=")',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_2 = (" ")
@@ -89,62 +93,63 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c\r\n]*(?"
-    ":<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{1,9}string="false">)[ '
-    r"\t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|)",
+    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c"
+    "\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{'
+    r'1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s)))|<｜DSML｜invok"
-    r'e\ name="|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜parameter\ name="',
+    r"(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s)))|<｜DS"
+    r'ML｜invoke\ name="|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜parameter\ name="',
     "search",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:["
-    " \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}st'
-    r'ring="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="tr'
+    r'ue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c\r\n]*(?"
-    ":<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)'
-    r'[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?'
-    ":[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r'\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="'
-    r'false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ n'
-    "ame=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0"
-    r"c\r\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c"
+    "\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"'
+    r'\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_cal'
+    "ls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:["
+    r' \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜in'
+    r'voke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s'
+    "<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter"
+    "\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))"
+    r"|))|))|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r'<｜DSML｜invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<｜DSML｜in'
-    r'voke\s)))|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜parameter\ name="',
+    r'<｜DSML｜invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜tool_calls>|(?:\n\n|)<｜DSML｜(?:toolcalls|tool)>(?=\s{0,99}<'
+    r'｜DSML｜invoke\s)))|</｜DSML｜parameter>|(?:</｜DSML｜invoke>)|<｜DSML｜parameter\ name="',
     "search",
 )
 match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜DSML｜invoke\ name=")')
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:["
-    " \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}st'
-    r'ring="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜inv'
-    "oke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\""
-    ">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
-    r':[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1'
-    r',9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))'
-    r"|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="tr'
+    r'ue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</'
+    "｜DSML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:(['
+    "^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{"
+    r'"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜D'
+    r"SML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|))|))|))",
 )
 match_11 = lazy(
     globals(), "match_11",
-    "[ \\t\\x0c\\r\\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    r'){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>'
-    r"))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
+    r'me="|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|))',
 )
 match_12 = lazy(
     globals(), "match_12",
@@ -152,22 +157,23 @@ match_12 = lazy(
 )
 match_13 = lazy(
     globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜DSML｜tool_calls>())")
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,'
-    r'9}string="false">))',
+    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|('
+    r'?:"\s{1,9}string="false">))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -315,7 +321,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, '\n\n<｜DSML｜tool_calls>\n', _DATA_FEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '\n\n<｜DSML｜tool_calls>\n', _…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -379,7 +385,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 14:
                             start0 = m.start()
                             pos = m.end()
-                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜tool_calls>\n', '<｜DSML｜i…
+                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜tool_calls>\n', '…
                             m = match_3(text, pos)
                             if m is not None:
                                 return None
@@ -491,7 +497,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -509,7 +515,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 4:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -562,7 +568,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -583,7 +589,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -600,8 +606,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 23:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -644,7 +654,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -662,7 +672,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -680,7 +690,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -702,7 +712,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -764,7 +774,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -785,7 +795,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -802,8 +812,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 5: after '</｜DSML｜tool_calls>'; expected: TEXT
                         if once:
@@ -846,50 +860,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 6:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[3]
-                            key0 = m[4]
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 8:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[3]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 12:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[3]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[10]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
-                            pos = m.end()
-                            s = 6
-                            continue
                         return None
                 else:
                     if s < 7:
-                        # state 6: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜tool_calls>', '<｜DSML｜invoke name=…
+                        # state 6: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜tool_calls>', '<｜DSML｜invo…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -978,7 +952,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -999,7 +973,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1020,7 +994,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1041,8 +1015,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after '</｜DSML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
                         m = match_14(text, pos)
@@ -1106,7 +1084,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1150,7 +1128,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1172,7 +1150,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1198,7 +1176,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1252,7 +1230,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1273,7 +1251,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1294,7 +1272,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1319,7 +1297,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1348,7 +1326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1373,8 +1351,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1398,7 +1380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1416,7 +1398,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1438,7 +1420,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1464,7 +1446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1517,7 +1499,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1538,7 +1520,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1555,8 +1537,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
@@ -1585,7 +1571,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1606,7 +1592,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1627,7 +1613,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1652,7 +1638,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1681,7 +1667,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1710,7 +1696,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1739,8 +1725,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 5
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
                             e = pos
@@ -1764,7 +1754,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 5:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1786,7 +1776,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 9:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1812,7 +1802,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1838,7 +1828,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1868,7 +1858,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1898,7 +1888,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = m[14]
                                 key0 = m[15]
                                 pos = m.end()
-                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" string="false…
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" strin…
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -1909,7 +1899,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
     out.flush()
     return n

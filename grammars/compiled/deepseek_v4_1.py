@@ -15,6 +15,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -32,50 +33,53 @@ TRIMS_TEXT = False
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:(?:\n\n|)<｜DSML｜ calls>)"
-    ")(?:[ \\t\\x0c\\r\\n]*(?:(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|(?:"
-    r'"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t'
-    "\\x0c\\r\\n]*(?:</｜DSML｜\\ calls>()|(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="|((?:</｜DSML｜\ invoke'
-    r'>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|<｜DSML｜\ invoke\ name="(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\""
-    "(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?="
-    r'\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|(('
-    r"?:</｜DSML｜\ invoke>))())|))|))|)|<think>()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r')|(?:(?:(?:\n\n|)<｜DSML｜ calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜\ invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@'
+    "$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ "
+    "parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
+    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="'
+    r'false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ '
+    "invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    r'\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="|((?:</｜DSML｜\ invoke>))[ \t\x0c\r\n]*())|))'
+    "|))|))|))|))|))|))|())|<｜DSML｜\\ invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;"
+    r'|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?'
+    ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s"
+    r'\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:<'
+    r"/｜DSML｜\ invoke>))())|))|))|)|<think>()",
     "\n",
     "<[`",
 )
 spaces_1 = ("\n")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:(?:\n\n|)<｜DSML｜ calls>)"
-    ")(?:[ \\t\\x0c\\r\\n]*(?:(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|(?:"
-    r'"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t'
-    "\\x0c\\r\\n]*(?:</｜DSML｜\\ calls>()|(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="|((?:</｜DSML｜\ invoke'
-    r'>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|<｜DSML｜\ invoke\ name="(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\""
-    "(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?="
-    r'\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|(('
-    r"?:</｜DSML｜\ invoke>))())|))|))|)|<think>()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r')|(?:(?:(?:\n\n|)<｜DSML｜ calls>))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜\ invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@'
+    "$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ "
+    "parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
+    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="'
+    r'false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ '
+    "invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    r'\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="|((?:</｜DSML｜\ invoke>))[ \t\x0c\r\n]*())|))'
+    "|))|))|))|))|))|))|())|<｜DSML｜\\ invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;"
+    r'|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?'
+    ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s"
+    r'\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:<'
+    r"/｜DSML｜\ invoke>))())|))|))|)|<think>()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜DSML｜ calls>))|<｜DSML｜\ invoke\ name=")')
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -85,81 +89,84 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ \t\x0c\r\n]*(?:<"
-    "｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{1,9}string="false">)[ '
-    r"\t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))())|)",
+    r"(?:(?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ \t\x0c\r"
+    "\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{'
+    r'1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))())|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r'(?:(?:(?:\n\n|)<｜DSML｜ calls>))|<｜DSML｜\ invoke\ name="|</｜DSML｜\ parameter>|(?:</｜DSML｜\ invoke>)|<｜DSML｜\ par'
-    r'ameter\ name="',
+    r'(?:(?:(?:\n\n|)<｜DSML｜ calls>))|<｜DSML｜\ invoke\ name="|</｜DSML｜\ parameter>|(?:</｜DSML｜\ invoke>)|<｜DS'
+    r'ML｜\ parameter\ name="',
     "search",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ "
-    "\\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ "
-    r'\t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}'
-    r'string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))())|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))"
+    "))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|"
+    r']{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="t'
+    r'rue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))())|))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"(?:(?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ \t\x0c\r\n]*(?:<"
-    "｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)'
-    r'[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ invoke\ name=")('
-    "?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
-    r'\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string'
-    r'="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ invoke'
-    "\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)("
-    "?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ "
-    r"\t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r"(?:(?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ \t\x0c\r"
+    "\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"'
+    r'\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ call'
+    "s>()|(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?"
+    r':[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ '
+    r'invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^'
+    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ para"
+    "meter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|"
+    r"))|))|))|))|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r'<｜DSML｜\ invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜ calls>))|</｜DSML｜\ parameter>|(?:</｜DSML｜\ invoke>)|<｜DSML｜\ par'
-    r'ameter\ name="',
+    r'<｜DSML｜\ invoke\ name="|(?:(?:(?:\n\n|)<｜DSML｜ calls>))|</｜DSML｜\ parameter>|(?:</｜DSML｜\ invoke>)|<｜DS'
+    r'ML｜\ parameter\ name="',
     "search",
 )
 match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜DSML｜\ invoke\ name=")')
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))))(?:[ "
-    "\\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ "
-    r'\t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}'
-    r'string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ '
-    "invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    ":\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    r'00})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?'
-    r':"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜ parameter>(?=\s{0,99}<(?:\/｜DSML｜ (?:invoke|calls)>|｜DSML｜ parameter\s))"
+    "))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|"
+    r']{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="t'
+    r'rue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?'
+    ":</｜DSML｜\\ calls>()|(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;"
+    r'|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="(?:[ \t\x0c\r\n]*(?'
+    ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s"
+    r'\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|))|))|)'
+    r")|))|))|))",
 )
 match_11 = lazy(
     globals(), "match_11",
-    "[ \\t\\x0c\\r\\n]*(?:</｜DSML｜\\ calls>()|(<｜DSML｜\\ invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
-    r'(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜\ parameter\ name="|((?:</｜DSML｜\ in'
-    r"voke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>()|(<｜DSML｜\ invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter"
+    r'\ name="|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>())|))|))|))|))',
 )
 match_12 = lazy(globals(), "match_12", r"<｜DSML｜ calls>(?=\s{0,99}<｜DSML｜ invoke\s)|</think>()")
 match_13 = lazy(
     globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜DSML｜ calls>())")
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,'
-    r'9}string="false">))',
+    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|('
+    r'?:"\s{1,9}string="false">))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -307,7 +314,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -319,7 +326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜ calls>\n', '<｜DSML｜ invo…
+                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜ calls>\n', '<｜DS…
                             m = match_3(text, pos)
                             if m is not None:
                                 return None
@@ -483,7 +490,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -501,7 +508,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 4:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -554,7 +561,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -575,7 +582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -592,8 +599,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 23:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -636,7 +647,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -654,7 +665,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -672,7 +683,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -694,7 +705,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -756,7 +767,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -777,7 +788,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -794,8 +805,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 5: after '</｜DSML｜ calls>'; expected: TEXT
                         if once:
@@ -838,50 +853,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 10:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[8]
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 16:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
-                            start0 = m.start(13)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[14]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(15))
-                            pos = m.end()
-                            s = 6
-                            continue
                         return None
                 else:
                     if s < 7:
-                        # state 6: after '</｜DSML｜ invoke>\n'; expected: '</｜DSML｜ calls>', '<｜DSML｜ invoke name="'
+                        # state 6: after '</｜DSML｜ invoke>\n'; expected: '</｜DSML｜ calls>', '<｜DSML｜ invoke…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -970,7 +945,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -991,7 +966,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1012,7 +987,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1033,8 +1008,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after '</｜DSML｜ invoke>\n'; expected: TEXT, _STRAY_CLOSE
                         m = match_14(text, pos)
@@ -1098,7 +1077,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1142,7 +1121,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1164,7 +1143,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1190,7 +1169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1244,7 +1223,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1265,7 +1244,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1286,7 +1265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1311,7 +1290,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1340,7 +1319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1365,8 +1344,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1390,7 +1373,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1408,7 +1391,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1430,7 +1413,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1456,7 +1439,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1509,7 +1492,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1530,7 +1513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1547,8 +1530,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
@@ -1577,7 +1564,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1598,7 +1585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1619,7 +1606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1644,7 +1631,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1673,7 +1660,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1698,8 +1685,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
                             e = pos
@@ -1723,7 +1714,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 5:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1745,7 +1736,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 9:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1771,7 +1762,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1797,7 +1788,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1827,7 +1818,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1857,7 +1848,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = m[14]
                                 key0 = m[15]
                                 pos = m.end()
-                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" string="false…
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" strin…
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -1868,7 +1859,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
     out.flush()
     return n

@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -41,7 +42,12 @@ header = Header(
     point="<point>{x} {y}</point>",
     any_case=True,
     arguments={
-        "places": "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordinate|coordinates",
+        (
+            "places"
+        ): (
+            "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordina"
+            "te|coordinates"
+        ),
         "target": "point|places|end_box|$1",
         "start": "start_point|places",
         "ends": "end_box|end_point|endbox|end_position|end_coordinate|end_coordinates",
@@ -91,45 +97,47 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<ART`cdfhlmrst动思])(?=[<`]|[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:[l"
-    r"](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?s:.))(?<!"
-    r"[^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<![^\n](?s:.))lic)|["
-    r"h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=[。！？](?s:.))cti|(?<![^\n]("
-    r"?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|w"
-    r"ip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|["
-    r"f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl"
-    r"|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_doub"
-    r"le|double_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_"
-    r"box|point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n"
-    r"]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?"
-    r"<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}("
-    r"?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|"
-    r"(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?<![^"
-    r"\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?c"
-    r"omputer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()"
-    r"|<Thought>)",
+    r"(?=[<ART`cdfhlmrst动思])(?=[<`]|[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-"
+    r"z])(?:[l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^"
+    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))li"
+    r"c|(?<![^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A]("
+    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^"
+    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<"
+    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n"
+    r"\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:："
+    r"]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_clic"
+    r"k|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)"
+    r"|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]"
+    r"*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|"
+    r"(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,"
+    r"8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)"
+    r"|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:"
+    r"(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|t"
+    r"ool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)["
+    r"^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>)"
+    r")()|(?:<think(?:t|_\w{1,60})>)()|<Thought>)",
     "search",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|middle_click"
-    r"|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:type|finished)(?="
-    r"\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0"
-    r"c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,9"
-    r"9}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*"
-    r"(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|ri"
-    r"ght_single|long_press|hover)(?=>point>point>))|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?"
-    r"))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)"
-    r"()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>",
+    r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
+    r"le_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:ty"
+    r"pe|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
+    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。"
+    r"！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())"
+    r"(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))("
+    r"))|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?<"
+    r"![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{"
+    r"0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?"
+    r":<think(?:t|_\w{1,60})>)()|<Thought>",
 )
 notation_1 = notation("PYTHON_VALUE", "")
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}\))|(?:,)(?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())"
-    r"|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}\))|(?:,)(?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c"
+    r"\r\n]*())|))|)|(\))())",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:[A-Za-z_]{1,40}(?=\s{0,8}\()|;)")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -140,19 +148,20 @@ match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[ARTcdfhlmrst动思])(?=[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:[l](?:(?<"
-    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?s:.))(?<![^\n]["
-    r"\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<![^\n](?s:.))lic)|[h](?:("
-    r"?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))"
-    r"cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m"
-    r"](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<!"
-    r"[^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?"
-    r"<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:(?:(?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|d"
-    r"ouble_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|"
-    r"point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))|(?:(?:(?:(?<![^\n]"
-    r")|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,"
-    r"40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*()"
-    r")|)|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?"
+    r"(?=[ARTcdfhlmrst动思])(?=[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:["
+    r"l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?"
+    r"s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<!["
+    r"^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=["
+    r"。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?"
+    r"s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ "
+    r"](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:"
+    r".))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:("
+    r"?:(?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|mid"
+    r"dle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:t"
+    r"ype|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=["
+    r"。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\()"
+    r")(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))"
+    r"())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?"
     r"<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))())",
     "search",
 )
@@ -206,7 +215,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, 'Thought…
+                    # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, …
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -235,7 +244,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -525,7 +534,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -570,7 +579,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

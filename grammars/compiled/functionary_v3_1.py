@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -31,20 +30,21 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    "]{0,80}\\n))()|(?:<function=(?=[^\\s<>]{1,200}>\\s{0,99}[{\"]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r"\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:>())|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
-    r")()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r'`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<function=(?=[^\s<>]{1,200}>\s{0,99}[{"]))(?:[ \t\x0c\r\n]*(?:'
+    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:>())|))|)|````(?<![^\\n ]````)[^`"
+    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:<function=(?=[^\s<>]{1,200}>\s{0,99}[{"])))')
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -55,17 +55,18 @@ match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(</function>)())")
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -160,7 +161,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '<func…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -262,13 +263,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -280,11 +279,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -293,7 +292,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 7
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 3: after _CODE_SPAN; expected: TEXT
                     if once:
@@ -423,6 +424,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -4,14 +4,13 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
-    encodable_value,
+    checked,
     end_call,
     end_code,
     lazy,
     lazy_search,
     object_of,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -28,10 +27,10 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<>`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    "0}\\n))()|(?:>>>(?=[\\w.\\-]{1,64}\\n\\s{0,9}[{\"]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:\n())|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
-    r":<\|(?:eom_id|eot_id)\|>)()|>>>all\n()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    "`\\n]{0,80}\\n))()|(?:>>>(?=[\\w.\\-]{1,64}\\n\\s{0,9}[{\"]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
+    r"(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:\n())|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
+    r"{1,1000}`(?!`)()|(?:<\|(?:eom_id|eot_id)\|>)()|>>>all\n()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -89,7 +88,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     continue
                 return None
             else:
-                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '>>>', _LONG_FENC…
+                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '>>>', _L…
                 m = match_1(text, pos)
                 if m is None:
                     return None
@@ -210,13 +209,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if c == "{":
                     try:
                         last, e = scan(text, pos)
+                        said = text[pos:e]
+                        if e - pos > depth or "\\" in said:
+                            last = checked(last, said, depth)
                     except UNSOUND:
                         return None
-                    said = text[pos:e]
-                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                        return None
-                    if "\\" in said and "\\u" in said:
-                        last = encodable_value(last)
                     if last.__class__ is not dict:
                         last, said = object_of(last, said, settings.max_depth)
                         if last.__class__ is not dict:
@@ -231,11 +228,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if c == "\"":
                     try:
                         last, e = scan(text, pos)
+                        said = text[pos:e]
+                        if e - pos > depth or "\\" in said:
+                            last = checked(last, said, depth)
                     except UNSOUND:
                         return None
-                    said = text[pos:e]
-                    if "\\" in said and "\\u" in said:
-                        last = encodable_value(last)
                     if last.__class__ is not dict:
                         last, said = object_of(last, said, settings.max_depth)
                         if last.__class__ is not dict:
@@ -247,7 +244,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     pos = e
                     s = 4
                     continue
-                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                if args0 is not None or key0 is not None:
+                    return True
+                return bool(out.segments or out.run_model)
             else:
                 if s < 4:
                     # state 3: after '>>>all\n'; expected: TEXT

@@ -26,10 +26,10 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:<end_of_turn>|<start_function_response>|<eos>)\n?)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80"
-    r"}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
-    ")[^`\\n]{1,1000}`(?!`)()|<start_function_call>call:(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
-    r"{0,199})[ \t\x0c\r\n]*())|)|<start_of_turn>model\n",
+    r"(?:(?:<end_of_turn>|<start_function_response>|<eos>)\n?)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0"
+    r',80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<start_function_call>call:(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})[ \t\x0c\r\n]*())|)|<start_of_turn>model\n",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -94,7 +94,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     continue
                 return None
             else:
-                # state 1: at an opening marker; expected: _TURN_CLOSE, _DATA_FENCE_OPEN, _FENCE_OPEN, _LON…
+                # state 1: at an opening marker; expected: _TURN_CLOSE, _DATA_FENCE_OPEN, _FENCE_OP…
                 m = match_1(text, pos)
                 if m is None:
                     return None
@@ -284,7 +284,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

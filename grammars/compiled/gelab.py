@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -49,23 +50,24 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`ae\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[a]))\\s{0,11}act|\\s{12})|(?<![a"
-    r"-z])(?:[<](?<![\s\S](?s:.))|[a](?<![^\n>](?s:.))cti|[e](?<![^\n>](?s:.))xpl|\s(?:(?=\s{0,11}(?:[<]))(?<![\s\S]("
-    r"?s:.))\s{0,11}</[Tt]|\s{12})))(?:(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n"
-    r" ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?:\t|(?<![^\n>]))action:[ ]?(?=[A-Za-z])))(?:(?:([A-Za-z][A-Za"
-    r"-z_]{0,30})(?:(?:(?:\t[ ]?summary:(?=[ ]?\S))|(?:\t[ ]?summary:[ ]?\n)|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z"
-    r"_]\w{0,30})(?:(?::())|))|))|))|)|(?<![^\n>])explain:(?=[^\n\t]{0,600}\taction:)()|(?i:(?<![\s\S])\s{0,9}<\/THIN"
-    r"K>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<\s?TH?INK\s?>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`ae\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[a]))\\s{0,11}act|"
+    r"\s{12})|(?<![a-z])(?:[<](?<![\s\S](?s:.))|[a](?<![^\n>](?s:.))cti|[e](?<![^\n>](?s:.))xpl|\s(?:(?=\s{0,"
+    r"11}(?:[<]))(?<![\s\S](?s:.))\s{0,11}</[Tt]|\s{12})))(?:(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?:\t|(?<![^\n>]))action:"
+    r"[ ]?(?=[A-Za-z])))(?:(?:([A-Za-z][A-Za-z_]{0,30})(?:(?:(?:\t[ ]?summary:(?=[ ]?\S))|(?:\t[ ]?summary:[ "
+    r"]?\n)|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30})(?:(?::())|))|))|))|)|(?<![^\n>])explain:(?=[^"
+    r"\n\t]{0,600}\taction:)()|(?i:(?<![\s\S])\s{0,9}<\/THINK>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
+    r")[^`\n]{1,1000}`(?!`)()|(?:(?i:<\s?TH?INK\s?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:(?:\t|(?<![^\n>]))action:[ ]?(?=[A-Za-z])))(?:(?:([A-Za-z][A-Za-z_]{0,30})(?:(?:(?:\t[ ]?summary"
-    r":(?=[ ]?\S))|(?:\t[ ]?summary:[ ]?\n)|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30})(?:(?::())|))|))|))|)|"
-    r"(?<![^\n>])explain:(?=[^\n\t]{0,600}\taction:)()|(?i:(?<![\s\S])\s{0,9}<\/THINK>)()|````(?<![^\n ]````)[^`\n]{0"
-    r",80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<\s?TH?INK\s?>))()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:(?:\t|(?<![^\n>]))action:[ ]?(?=[A-Za-z])))(?:(?:([A-Za-z][A-Za-z_]{0,30})(?:(?:"
+    r"(?:\t[ ]?summary:(?=[ ]?\S))|(?:\t[ ]?summary:[ ]?\n)|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30"
+    r"})(?:(?::())|))|))|))|)|(?<![^\n>])explain:(?=[^\n\t]{0,600}\taction:)()|(?i:(?<![\s\S])\s{0,9}<\/THINK"
+    r">)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<\s?TH?INK\s?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -74,8 +76,8 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[\t])(?=[\t]|\s(?:(?=\s{0,11}(?:[s]))\s{0,11}sum|\s{12}))(?:(?:\t[ ]?summary:(?=[ ]?\S))()|(?:\t[ ]?summary:"
-    r"[ ]?\n)()|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30})(?:(?::())|))|))",
+    r"(?=[\t])(?=[\t]|\s(?:(?=\s{0,11}(?:[s]))\s{0,11}sum|\s{12}))(?:(?:\t[ ]?summary:(?=[ ]?\S))()|(?:\t[ ]?"
+    r"summary:[ ]?\n)()|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30})(?:(?::())|))|))",
     "search",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"summary:", "search")
@@ -135,7 +137,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\naction:', _EXP…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\naction…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -260,7 +262,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece, a = trimmed(text, pos, e, leads=True, ends=True)
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -309,7 +311,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None

@@ -5,8 +5,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_action,
     end_call,
     end_code,
@@ -17,7 +17,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -40,7 +39,11 @@ header = Header(
     actions={
         "click_at": "click(point=x+y!, intention=intent)",
         "hover_at": "move(point=x+y!, intention=intent)",
-        "type_text_at": "type_text(text=text!, point=x+y, submit=press_enter, clear=clear_before_typing, intention=intent)",
+        (
+            "type_text_at"
+        ): (
+            "type_text(text=text!, point=x+y, submit=press_enter, clear=clear_before_typing, intention=intent)"
+        ),
         "scroll_document": "scroll(direction=direction!, intention=intent)",
         "scroll_at": "scroll(point=x+y, direction=direction!, amount=magnitude, intention=intent)",
         "drag_and_drop": "drag(start=x+y!, end=destination_x+destination_y!, intention=intent)",
@@ -61,16 +64,17 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\{(?=\s{0,99}"(?:id"\s{0,9}:\s{0,9}"[^"\\]{0,99}"\s{0,9},\s{0,9}")?(?:name"\s{0,9}:\s{0,9}"[\w.:\-]{1,64}'
-    r'"\s{0,9},\s{0,99}"(?:id"\s{0,9}:\s{0,9}"[^"\\]{0,99}"\s{0,9},\s{0,9}")?args"|args"\s{0,9}:))))(?:[ \t\x0c\r\n]*'
-    r'(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:\{\s{0,99}"(?:f'
-    r'unctionCall|function_call)"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id'
-    r'|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?'
-    r':(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\ud'
-    r'fff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,'
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
-    r"``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'(?:(?:\{(?=\s{0,99}"(?:id"\s{0,9}:\s{0,9}"[^"\\]{0,99}"\s{0,9},\s{0,9}")?(?:name"\s{0,9}:\s{0,9}"[\w.:'
+    r'\-]{1,64}"\s{0,9},\s{0,99}"(?:id"\s{0,9}:\s{0,9}"[^"\\]{0,99}"\s{0,9},\s{0,9}")?args"|args"\s{0,9}:))))'
+    r'(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s'
+    r'{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n'
+    r']*())|))|))|)|(?:\{\s{0,99}"(?:functionCall|function_call)"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{'
+    r'(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^'
+    r'"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,'
+    r'99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*('
+    r"))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?"
+    r"i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -79,15 +83,15 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0c\r\n]*('
-    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0'
+    r'c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]'
-    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:i'
-    r'd|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"args"\s{0,99}'
-    r':)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
+    r'99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
+    r']*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0c\r\n]*())|)'
+    r')|))|)|(?:"args"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
@@ -164,7 +168,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', _PART_OPEN, _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                    # state 1: at an opening marker; expected: '{', _PART_OPEN, _DATA_FENCE_OPEN, _FENC…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -308,13 +312,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -336,12 +338,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 7
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"args": ', _OTHER_KEY
+                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"args": ', _OT…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -355,7 +361,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after ', ' in tool_call; expected: '"id": ', '"args": ', _OTHER_KEY
                         if pos == n:
@@ -368,7 +376,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 7:
                 if s < 6:
@@ -459,7 +469,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 9:
                         # state 8: after '"args": ' in tool_call; expected: JSON_VALUE
@@ -474,13 +486,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -502,7 +512,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 9
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 9: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -526,6 +538,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

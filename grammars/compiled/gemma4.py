@@ -28,11 +28,11 @@ match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:<turn\|>|<\|tool_response>|<eos>)\n?)()|(?:<\|tool_call>\s{0,9}<tool_call\|>)|````(?<![^\n ]````"
-    ")[^`\\n]{0,80}\\n()|(?:(?:<\\|tool_call>(?:call)?:))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r"\\]{0,199})[ \t\x0c\r\n]*())|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<channel\|>))()|(?:<\|turn>model\n)()|(?:<"
-    r"\|channel>)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:<turn\|>|<\|tool_response>|<eos>)\n?)()|(?:<\|tool_call>\s{0,9}<tool_call\|>)|``"
+    r'``(?<![^\n ]````)[^`\n]{0,80}\n()|(?:(?:<\|tool_call>(?:call)?:))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})[ \t\x0c\r\n]*())|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<channel\|>))()|(?:<\|"
+    r"turn>model\n)()|(?:<\|channel>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -44,8 +44,8 @@ match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(<tool_call\|>)())")
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:(?:thought(?:\n|(?=<channel\|>))))()|(?:<\|channel>)())")
 match_7 = lazy(
     globals(), "match_7",
-    "(?:(?:<\\|tool_call>(?:call)?:))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c"
-    r"\r\n]*())|)|(?:(?:<channel\|>))()",
+    "(?:(?:<\\|tool_call>(?:call)?:))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ "
+    r"\t\x0c\r\n]*())|)|(?:(?:<channel\|>))()",
 )
 match_leading = match_1
 
@@ -112,7 +112,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_CLOSE, _EMP…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_CLO…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -274,8 +274,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
+                if args0 is not None or key0 is not None:
+                    return True
+                return bool(out.segments or out.run_model)
             else:
                 if s < 5:
                     # state 4: after _TURN_OPEN; expected: TEXT
@@ -320,7 +324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 5: after '<|channel>' in think; expected: REASONING, 'thought\n', '<|channel>'
+                    # state 5: after '<|channel>' in think; expected: REASONING, 'thought\n', '<|channe…
                     m = match_6(text, pos)
                     if m is not None:
                         g = m.lastindex
@@ -360,7 +364,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     c = text[pos]
                                 if notation_1.may_begin(c):
-                                    found = notation_1.read_at(text, pos, depth, True, schema_view_of(tools, name0, None, "json"))
+                                    found = notation_1.read_at(
+                                        text, pos, depth, True, schema_view_of(tools, name0, None, "json")
+                                    )
                                     if found is None:
                                         return None
                                     last, e, said = found
@@ -384,8 +390,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 4
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 3:
                                 end_think(out, start0, m.end())
                                 pos = m.end()

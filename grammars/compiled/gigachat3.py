@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -38,23 +37,24 @@ match_1 = lazy(
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<`f])(?=[<`]|(?<![a-z])(?:[f](?<![a-z](?s:.))unc))(?:(?:(?:<\|function_call\|>|(?<![a-z])function call<\|ro"
-    r'le_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}'
-    r'")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|(?:(?i:```(?<![^\n ]```'
-    r")(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|messa"
-    r"ge_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:i"
-    r"ng)?>))())",
+    r"(?=[<`f])(?=[<`]|(?<![a-z])(?:[f](?<![a-z](?s:.))unc))(?:(?:(?:<\|function_call\|>|(?<![a-z])function c"
+    r'all<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0'
+    r',99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"'
+    r']))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
+    r")|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
+    r"`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"(?:(?:<\|function_call\|>|(?<![a-z])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:("
-    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:'
-    r'"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)'
-    r"[ \t\x0c\r\n]*())|))|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
-    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80"
-    r"}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\|function_call\|>|(?<![a-z])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r"
+    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
+    r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")('
+    r"?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)"
+    r"\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))("
+    r")",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
 match_5 = lazy(
@@ -68,8 +68,8 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
@@ -187,7 +187,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: '<|function_call|>', _DATA_FENCE_OPEN, _FENCE_OP…
+                    # state 1: at an opening marker; expected: '<|function_call|>', _DATA_FENCE_OPEN, _…
                     m = match_3(text, pos)
                     if m is None:
                         return None
@@ -202,7 +202,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_4(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -310,13 +312,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -338,9 +338,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 6
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
         else:
             if s < 5:
                 if s < 4:
@@ -457,6 +461,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -15,6 +15,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -34,38 +35,40 @@ match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:(?:(?:\n\n|)<｜GCML｜too"
-    "l_calls>))(?:[ \\t\\x0c\\r\\n]*(?:(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\]"
-    r',;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>'
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|("
-    r'?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t'
-    "\\x0c\\r\\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))['
-    r' \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜GCML｜invoke\ name="(?:[ \t\x0c\r\n]*'
-    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜pa"
-    "rameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}str"
-    r'ing="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r'
-    r"\n]*())|))|)|((?:</｜GCML｜invoke>))())|))|))|)|<think>()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:(?:(?:"
+    r'\n\n|)<｜GCML｜tool_calls>))(?:[ \t\x0c\r\n]*(?:(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x'
+    r'0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")'
+    "(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:["
+    r' \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|()'
+    ")|`(?<!``)[^`\\n]{1,1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n'
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^"
+    r'\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?'
+    r":</｜GCML｜invoke>))())|))|))|)|<think>()",
     "\n",
     "<`",
 )
 spaces_1 = ("\n")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:(?:(?:\n\n|)<｜GCML｜too"
-    "l_calls>))(?:[ \\t\\x0c\\r\\n]*(?:(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\]"
-    r',;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>'
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|("
-    r'?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t'
-    "\\x0c\\r\\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))['
-    r' \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜GCML｜invoke\ name="(?:[ \t\x0c\r\n]*'
-    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜pa"
-    "rameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}str"
-    r'ing="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r'
-    r"\n]*())|))|)|((?:</｜GCML｜invoke>))())|))|))|)|<think>()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:(?:(?:"
+    r'\n\n|)<｜GCML｜tool_calls>))(?:[ \t\x0c\r\n]*(?:(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x'
+    r'0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")'
+    "(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:["
+    r' \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|()'
+    ")|`(?<!``)[^`\\n]{1,1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n'
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^"
+    r'\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?'
+    r":</｜GCML｜invoke>))())|))|))|)|<think>()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|<｜GCML｜invoke\ name=")')
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -75,69 +78,71 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c\r\n]*(?"
-    ":<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{1,9}string="false">)[ '
-    r"\t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))())|)",
+    r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c"
+    "\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)|(?:"\s{'
+    r'1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))())|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r'(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|<｜GCML｜invoke\ name="|</｜GCML｜parameter>|(?:</｜GCML｜invoke>)|<｜GCML｜paramet'
-    r'er\ name="',
+    r'(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|<｜GCML｜invoke\ name="|</｜GCML｜parameter>|(?:</｜GCML｜invoke>)|<｜GCML'
+    r'｜parameter\ name="',
     "search",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:["
-    " \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}st'
-    r'ring="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))())|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="tr'
+    r'ue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))())|))',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c\r\n]*(?"
-    ":<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\""
-    r'\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)'
-    r'[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?'
-    ":[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r'\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="'
-    r'false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ n'
-    "ame=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0"
-    r"c\r\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c"
+    "\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"'
+    r'\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_cal'
+    "ls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:["
+    r' \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
+    r'fn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜in'
+    r'voke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s'
+    "<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter"
+    "\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))"
+    r"|))|))|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r'<｜GCML｜invoke\ name="|(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|</｜GCML｜parameter>|(?:</｜GCML｜invoke>)|<｜GCML｜paramet'
-    r'er\ name="',
+    r'<｜GCML｜invoke\ name="|(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|</｜GCML｜parameter>|(?:</｜GCML｜invoke>)|<｜GCML'
+    r'｜parameter\ name="',
     "search",
 )
 match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜GCML｜invoke\ name=")')
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:["
-    " \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}st'
-    r'ring="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜inv'
-    "oke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\""
-    ">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
-    r':[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1'
-    r',9}string="false">)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="tr'
+    r'ue")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</'
+    "｜GCML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:(['
+    "^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{"
+    r'"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*())|))|))|))|))|)'
+    r")|))|))",
 )
 match_11 = lazy(
     globals(), "match_11",
-    "[ \\t\\x0c\\r\\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    r'){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>'
-    r"))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
+    r'me="|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>())|))|))|))|))',
 )
 match_12 = lazy(globals(), "match_12", r"<｜GCML｜tool_calls>(?=\s{0,99}<｜GCML｜invoke\s)|</think>()")
 match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:(?:<\|message_sep\|>|<\/s>)\s{0,9}))")
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜GCML｜tool_calls>())")
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|(?:"\s{1,'
-    r'9}string="false">))',
+    r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"(?:\s{1,9}string="true")?>)()|('
+    r'?:"\s{1,9}string="false">))',
 )
 leading_1 = lazy(globals(), "leading_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9})")
 match_leading = leading_1
@@ -286,7 +291,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_END, _LONG_…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_END…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -294,7 +299,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             start0 = m.start()
                             pos = m.end()
-                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜GCML｜tool_calls>\n', '<｜GCML｜i…
+                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜GCML｜tool_calls>\n', '…
                             m = match_3(text, pos)
                             if m is not None:
                                 return None
@@ -462,7 +467,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -480,7 +485,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 4:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -533,7 +538,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -554,7 +559,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -571,8 +576,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 23:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -615,7 +624,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -633,7 +642,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -651,7 +660,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -673,7 +682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -735,7 +744,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -756,7 +765,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -773,8 +782,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 5: after '</｜GCML｜tool_calls>'; expected: TEXT
                         if once:
@@ -817,50 +830,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
-                            key0 = m[7]
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 15:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                            start0 = m.start(12)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
-                            pos = m.end()
-                            s = 6
-                            continue
                         return None
                 else:
                     if s < 7:
-                        # state 6: after '</｜GCML｜invoke>\n'; expected: '</｜GCML｜tool_calls>', '<｜GCML｜invoke name=…
+                        # state 6: after '</｜GCML｜invoke>\n'; expected: '</｜GCML｜tool_calls>', '<｜GCML｜invo…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -949,7 +922,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -970,7 +943,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -991,7 +964,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1012,8 +985,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after '</｜GCML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
                         m = match_14(text, pos)
@@ -1077,7 +1054,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1121,7 +1098,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1143,7 +1120,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1169,7 +1146,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1223,7 +1200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1244,7 +1221,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1265,7 +1242,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1290,7 +1267,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1319,7 +1296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1344,8 +1321,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1369,7 +1350,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 3:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1387,7 +1368,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 5:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1409,7 +1390,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1435,7 +1416,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1488,7 +1469,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1509,7 +1490,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1526,8 +1507,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
@@ -1556,7 +1541,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1577,7 +1562,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1598,7 +1583,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1623,7 +1608,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1652,7 +1637,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "text")
                                             if not fits:
                                                 return None
@@ -1677,8 +1662,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
                             e = pos
@@ -1702,7 +1691,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 5:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1724,7 +1713,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 9:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1750,7 +1739,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1776,7 +1765,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1806,7 +1795,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1836,7 +1825,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = m[14]
                                 key0 = m[15]
                                 pos = m.end()
-                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" string="false…
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="true">', '" strin…
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -1847,7 +1836,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
     out.flush()
     return n

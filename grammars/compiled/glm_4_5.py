@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -29,22 +30,24 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:<\|assistant\|>\n?|<assistant>\n?|<role>ASSISTANT<\/role>\n|<｜start▁of▁sentence｜><\|Bot\|>)"
-    r"|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:<\|assistant\|>\n?|<assistant>\n?|<role>ASSISTANT<\/role>\n|<｜start▁of▁sentence｜><"
+    r"\|Bot\|>)|\s{0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\/assistant>|<\|role_end\|>|<｜end▁of▁sentence｜>|<\|(?:user|observation)\|>)\s{0,9})()|(?:(?i:```(?<![^\n"
-    r" ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_"
-    "call>(?=\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:(?:(?:\\n|\\\\n|)<arg_key>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|)|((?:</tool_call>))())|()))|()"
-    r")|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\/assistant>|<\|role_end\|>|<｜end▁of▁sentence｜>|<\|(?:user|observation)\|>)\s{0,9})()|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    "\\n))()|(?:<tool_call>(?=\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{"
+    "0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?:\\n|\\\\n|)<arg_key>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
+    r"\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))"
+    r"|))|)|((?:</tool_call>))())|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()"
+    r"|(?:(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\/assistant>|<\|role_end\|>|<｜end▁of▁sentence｜>|<\|(?:user|observation)\|>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\/assistant>|<\|role_end\|>|<｜end▁of▁sentence｜>|<\|(?:user|observation)\|>)\s{0"
+    r",9}))",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))|(?:</tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
@@ -52,16 +55,17 @@ spaces_1 = (" ")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    "[ \\t\\x0c\\r\\n]*(?:((?:<tool_call>(?=\\n{0,2}[^\\s<])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;"
-    "|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?:\\n|\\\\n|)<arg_key>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    r"\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|))|))|"
-    r"))",
+    "[ \\t\\x0c\\r\\n]*(?:((?:<tool_call>(?=\\n{0,2}[^\\s<])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))"
+    r"())|))|))|))|))|))",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:<\/arg_value>(?=\s{0,99}(?:<arg_key>|<\/tool_call>))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))(?:"
-    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</arg_key>)(?:[ \\t\\x0c\\r\\n"
-    r"]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|)|((?:</tool_call>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)",
+    r"(?:(?:<\/arg_value>(?=\s{0,99}(?:<arg_key>|<\/tool_call>))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_k"
+    "ey>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</arg_key>)(?:"
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|)|((?:</tool_call>))(?:[ \t\x0c\r\n]*(?:((?:(?<!["
+    r"^\n ])```))())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -73,9 +77,9 @@ match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
 match_9 = lazy(globals(), "match_9", "[ \\t\\x0c\\r\\n]*(?:(?:[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199}))")
 match_10 = lazy(
     globals(), "match_10",
-    r"(?:(?:<\/arg_value>(?=\s{0,99}(?:<arg_key>|<\/tool_call>))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))(?:"
-    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</arg_key>)(?:[ \\t\\x0c\\r\\n"
-    r"]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|)|((?:</tool_call>))())|)",
+    r"(?:(?:<\/arg_value>(?=\s{0,99}(?:<arg_key>|<\/tool_call>))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_k"
+    "ey>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</arg_key>)(?:"
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|)|((?:</tool_call>))())|)",
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -83,8 +87,8 @@ match_11 = lazy(
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:<\|assistant\|>\n?|<assistant>\n?|<role>ASSISTANT<\/role>\n|<｜start▁of▁sentence｜><\|Bot\|>)"
-    r"|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:<\|assistant\|>\n?|<assistant>\n?|<role>ASSISTANT<\/role>\n|<｜start▁of▁sentence｜><"
+    r"\|Bot\|>)|\s{0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -208,7 +212,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<to…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -249,7 +253,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_4(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -342,7 +348,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key1 or place_name(args1)
-                                types = None if tools is None or name1 is None else tools.types(name1, k)
+                                types = types_of(tools, name1, k)
                                 value, fits = bare_value(bare1, types, "json")
                                 if not fits:
                                     return None
@@ -378,7 +384,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 5:
                                     k = key1 or place_name(args1)
-                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                    types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
                                     if not fits:
                                         return None
@@ -469,7 +475,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     m = match_9(text, pos)
                     if m is not None:
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 5: after '<arg_value>' in tool_call; expected: ARG_VALUE
                     e = pos
@@ -493,7 +501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -511,7 +519,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -643,7 +651,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -661,7 +669,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

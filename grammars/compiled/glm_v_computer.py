@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -56,28 +57,30 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<DFW`kl])(?=[<`]|(?<![a-z])(?:[F](?<![^\n](?s:.))AIL|[W](?<![^\n](?s:.))AIT|[D](?<![^\n](?s:.))ONE|[l](?<!["
-    r"^\n](?s:.))eft|[k](?<![^\n](?s:.))ey\())(?:(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()[A-Za-z_]{2,30}\("
-    r")))(?:[ \t\x0c\r\n]*(?:((?<=<\|begin_of_box\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:"
-    r"([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))|"
-    r"))|))|)|((?<![^\n])(?:left_(?:click|double_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DON"
-    r"E|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n"
-    r"]*())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
-    r"n|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()"
-    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_b"
-    r"ox\|>)()|(?:<\|end_of_box\|>)())",
+    r"(?=[<DFW`kl])(?=[<`]|(?<![a-z])(?:[F](?<![^\n](?s:.))AIL|[W](?<![^\n](?s:.))AIT|[D](?<![^\n](?s:.))ONE|"
+    r"[l](?<![^\n](?s:.))eft|[k](?<![^\n](?s:.))ey\())(?:(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()["
+    r"A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:((?<=<\|begin_of_box\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*("
+    r"?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n"
+    r"]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n])(?:left_(?:click|double_click|drag)(?=\(start_box\s{"
+    r"0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-"
+    r"Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{"
+    r"0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`("
+    r"?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()"
+    r")",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()[A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:((?<=<\|begin_of_box"
-    r"\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
-    r"\t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n])(?:left_(?:click|double"
-    r"_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*(?:\((?:"
-    r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]`"
-    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>("
-    r"?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
-    r"``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()",
+    r"(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()[A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:((?<=<\|begi"
+    r"n_of_box\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t"
+    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n]"
+    r")(?:left_(?:click|double_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?="
+    r"\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*"
+    r"())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
+    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>"
+    r")<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?"
+    r">))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -87,13 +90,13 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 notation_1 = notation("PYTHON_VALUE", "")
 match_4 = lazy(
     globals(), "match_4",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
+    r"\t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
+    r"\t\x0c\r\n]*())|))|)|(\))())",
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
@@ -160,7 +163,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<|begin_of_box|>', ACTION_NAME, _DATA_FENCE_OPE…
+                    # state 1: at an opening marker; expected: '<|begin_of_box|>', ACTION_NAME, _DATA_F…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -333,7 +336,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -378,7 +381,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -511,7 +514,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -556,7 +559,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -642,7 +645,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -701,7 +704,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None

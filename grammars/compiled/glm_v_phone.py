@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -55,37 +56,39 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AMR`\{])(?=[<`\{]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))emo))(?:(?"
-    ":(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?:[ \\t\\x0"
-    r'c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?'
-    r':[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}'
-    r":)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?:[^\n]{0,600}\n{1,2}Reason:)?[^"
-    "\\n]{0,600}\\n{1,2}Action:)))()|(?<![^\\n])Action:(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])(?:[ \\t\\x0c\\r"
-    r'\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)['
-    r" \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,"
-    r"30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:["
-    r" \t\x0c\r\n]*(?:'\s{0,9}:[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>"
-    r"))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
+    r"(?=[<AMR`\{])(?=[<`\{]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))em"
+    "o))(?:(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'"
+    r'])))(?:[ \t\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})('
+    r'?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})('
+    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason)'
+    r":(?=(?:[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Action:(?=\s{0,9}\{\s{0,9}"
+    "[\"']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ "
+    r'\t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t'
+    r'\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)'
+    r"|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t"
+    r"\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}"
+    r":[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:("
+    r"?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:"
+    r"(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
     r'?:(?i:<think(?:ing)?>))()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")())',
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?:[ \\t"
-    r'\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'
-    r'"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0'
-    r",9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?:[^\n]{0,600}\n{1,2}Reason:)?"
-    "[^\\n]{0,600}\\n{1,2}Action:)))()|(?<![^\\n])Action:(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])(?:[ \\t\\x0c\\r"
-    r'\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)['
-    r" \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,"
-    r"30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:["
-    r" \t\x0c\r\n]*(?:'\s{0,9}:[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>"
-    r"))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
-    r'?:(?i:<think(?:ing)?>))()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")()',
+    "(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?"
+    r':[ \t\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t'
+    r'\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t'
+    r'\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?'
+    r':[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Action:(?=\s{0,9}\{\s{0,9}["'
+    "']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ \\t"
+    r'\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x'
+    r'0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)|('
+    r"\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x"
+    r"0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}:["
+    r" \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i"
+    r":```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?"
+    r"<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"
+    r'(?i:<think(?:ing)?>))()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")()',
 )
 notation_1 = notation("PYTHON_VALUE", "")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -95,30 +98,31 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[AMR])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))emo))(?:(?:(?:(?:(?<!"
-    "[^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?:[ \\t\\x0c\\r\\n]*(?"
-    r':((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c'
-    r'\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0'
-    r"c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?:[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}"
-    "\\n{1,2}Action:)))()|(?<![^\\n])Action:(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:"
-    r'\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]'
-    r'*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n'
-    r"]*())|))|))|))|))|))|)|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r"
-    r"\n]*(?:'(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'"
-    r"\s{0,9}:[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
+    r"(?=[AMR])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))emo))(?:(?:(?"
+    ":(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?:[ "
+    r'\t\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0'
+    r'c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0'
+    r'c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?:[^'
+    r'\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Action:(?=\s{0,9}\{\s{0,9}["'
+    "']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ \\t"
+    r'\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x'
+    r'0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(\{\s{0,'
+    r"9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]"
+    r"*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}:[ \t\x0c"
+    r"\r\n]*())|))|))|))|))|))|))|))",
     "search",
 )
 match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))")
 match_6 = lazy(
     globals(), "match_6",
-    r"[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}:[ "
-    r"\t\x0c\r\n]*())|))|))|)|(\})())",
+    r"[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{"
+    r"0,9}:[ \t\x0c\r\n]*())|))|))|)|(\})())",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:'
-    r")[ \t\x0c\r\n]*())|))|))|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"'
+    r"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|)|(\})())",
 )
 match_leading = None
 
@@ -174,7 +178,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '\nAction: <|begin_of_box|>', '\nReason: ', _BAR…
+                        # state 1: at an opening marker; expected: '\nAction: <|begin_of_box|>', '\nReason:…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -235,7 +239,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -450,7 +454,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -575,7 +579,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -631,7 +635,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -681,7 +685,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -731,7 +735,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -787,7 +791,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -836,7 +840,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -896,7 +900,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -955,7 +959,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -48,25 +49,25 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?:"
-    r"(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|G"
-    r"oBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll"
-    r")[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()"
-    r"|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
-    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought"
-    r":)()|(?:<\|end_of_box\|>)())",
+    r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))("
+    r"?:(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<cont"
+    r"ent>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?"
+    r"\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?"
+    r":;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|"
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Up"
+    r"dated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:"
-    r"Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|"
-    r"Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]"
-    r"?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xm"
-    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]"
-    r"{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])T"
-    r"hought:)()|(?:<\|end_of_box\|>)()",
+    r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\["
+    r")|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;"
+    r"[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?"
+    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Upd"
+    r"ated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\n<]))()")
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"</content>", "search")
@@ -80,12 +81,12 @@ match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\n<]))()")
 match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^"
-    r"\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|"
-    r"Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z]"
-    r"[A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ "
-    r"]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?<![^\n])Memory_Updated:|(?:(?<![^\n])Thought"
-    r":)())",
+    r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?"
+    r":(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|"
+    r"(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!"
+    r"Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<"
+    r"content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?<![^"
+    r"\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
     "search",
 )
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.(?![^\n<])())")
@@ -138,7 +139,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', _DATA_FENCE_OPEN, _FENCE_OPEN, _LO…
+                    # state 1: at an opening marker; expected: '\nAction: ', _DATA_FENCE_OPEN, _FENCE_O…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -168,7 +169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -343,7 +344,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -387,7 +388,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -485,7 +486,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -533,7 +534,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -581,7 +582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -625,7 +626,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -785,7 +786,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None

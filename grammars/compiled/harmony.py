@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -29,32 +28,33 @@ TRIMS_TEXT = False
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s"
-    r"{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:co"
-    r"mmentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<"
-    r"\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|messa"
-    r"ge\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))"
-    r"?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|message\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|chan"
-    r"nel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assis"
-    r"tant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start"
-    r"\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
-    r"(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
+    r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|anal"
+    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
+    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
+    r"0,4}json|message)|json)|constrain\|>|message\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]"
+    r"*(?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|messag"
+    r"e\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0"
+    r",4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<"
+    r"\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel"
+    r"\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:"
+    r"```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
+    r"{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:commentary|analysis)|(?<"
-    r"![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:comm"
-    r"entary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>))))(?:[ \t\x0c\r"
-    r"\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))?\s{0,4}(?:<\|constrai"
-    r"n\|>)?(?:json)?\s{0,4}<\|message\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4"
-    r"}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>f"
-    r"inal\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|c"
-    r"hannel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:``"
-    r"`(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`("
-    r"?!`)()",
+    r"(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:commentary|analy"
+    r"sis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:c"
+    r"hannel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|mes"
+    r"sage\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|channel\|>(?:commentary|"
+    r"analysis))?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|message\|>))())|))|)|(?:(?:(?:<\|start\|>(?:as"
+    r"sistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?"
+    r":(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<"
+    r"\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:("
+    r"?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]"
+    r"{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -63,40 +63,41 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s"
-    r"{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:co"
-    r"mmentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<"
-    r"\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|messa"
-    r"ge\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s"
-    r"{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w"
-    r"{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>)"
-    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|(?:end|return)\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
+    r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|anal"
+    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
+    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
+    r"0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>co"
+    r"mmentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assista"
+    r"nt)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|"
+    r"start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml"
+    r"|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)["
+    r"^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|(?:end|return)\|>))())",
     "search",
 )
 find_3 = lazy(
     globals(), "find_3",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?<![^\\n>](?s:.))\\s{"
-    r"0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:com"
-    r"mentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<"
-    r"\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|messa"
-    r"ge\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s"
-    r"{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}"
-    r"\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>)"
-    r")|(?:<\|end\|>)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?"
+    r"<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analy"
+    r"sis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
+    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
+    r"0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>co"
+    r"mmentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assis"
+    r"tant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|"
+    r"start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:<\|end\|>)())",
     "search",
 )
 match_4 = lazy(
     globals(), "match_4",
-    r"[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:comment"
-    r"ary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:"
-    r"channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>"
-    r"))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4}"
-    r")?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20"
-    r"}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|((?:<"
-    r"\|(?:call|end)\|>))())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?"
+    r":commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}jso"
+    r"n)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)"
+    r"|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|co"
+    r"nstrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>fina"
+    r"l\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<"
+    r"\|channel\|>analysis\s{0,4}<\|message\|>))|((?:<\|(?:call|end)\|>))())",
 )
 match_leading = None
 
@@ -150,7 +151,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<|start|>assistant to=functions.', '<|start|>as…
+                    # state 1: at an opening marker; expected: '<|start|>assistant to=functions.', '<|s…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -264,7 +265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after '<|channel|>commentary json<|message|>' in tool_call; expected: JSON_OBJEC…
+                    # state 2: after '<|channel|>commentary json<|message|>' in tool_call; expected: JS…
                     if pos == n:
                         return None
                     c = text[pos]
@@ -276,13 +277,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -294,11 +293,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -307,9 +306,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 7
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
-                    # state 3: after '<|start|>assistant<|channel|>commentary<|message|>'; expected: TEXT
+                    # state 3: after '<|start|>assistant<|channel|>commentary<|message|>'; expected: TE…
                     m = find_2(text, pos)
                     if m is not None:
                         e = m.start()
@@ -394,7 +395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 5: after '<|start|>assistant<|channel|>analysis<|message|>' in think; expected: REA…
+                    # state 5: after '<|start|>assistant<|channel|>analysis<|message|>' in think; expec…
                     m = find_3(text, pos)
                     if m is not None:
                         e = m.start()
@@ -456,7 +457,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 7: after JSON_OBJECT in tool_call; expected: '<|start|>assistant to=functions.', '<…
+                    # state 7: after JSON_OBJECT in tool_call; expected: '<|start|>assistant to=functio…
                     if pos == n:
                         if not name0 or (known is not None and name0 not in known):
                             return None
@@ -477,6 +478,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -34,68 +33,70 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"
-    r'<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")'
-    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"('
-    r'?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*('
-    r'?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_c'
-    r'all>))())|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*'
-    r"()",
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
+    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*'
+    r'()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c'
+    r'\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|())|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<[`",
 )
 spaces_1 = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"
-    r'<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")'
-    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"('
-    r'?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*('
-    r'?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_c'
-    r'all>))())|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*'
-    r"()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
+    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*'
+    r'()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c'
+    r'\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|())|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9})|\s{0,9}<sep>)",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9})|\s{0,9}<sep>)",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_2 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arg'
-    r'uments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))('
-    r'?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|c'
-    r'all_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())'
-    r"|))|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
+    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
+    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0'
+    r'c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|ar'
+    r'gs)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))',
 )
 spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
@@ -103,46 +104,48 @@ match_8 = lazy(globals(), "match_8", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:\{)")
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r'
-    r"\n]*())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
+    r'l_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)"
-    r")",
+    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))"
+    r"())|))|))",
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x'
-    r"0c\r\n]*(?:((?:</tool_call>))())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|))|))",
 )
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|)'
-    r')|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){'
-    r'0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:</tool'
+    r'_call>))())|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]'
+    r'))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))()'
+    r")|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -281,7 +284,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -352,13 +355,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             pos = m.end()
-                            # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTHER_KEY
+                            # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
                             if m is not None:
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -439,13 +444,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -467,7 +470,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 13
                                     continue
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
                         e = pos
                         while True:
@@ -561,10 +566,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_9(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
-                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTHER…
+                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -578,7 +585,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 8:
                             # state 7: after '"arguments": ' in tool_call; expected: JSON_VALUE
@@ -593,13 +602,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -621,7 +628,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 15
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 8: after '"name": ' in tool_call; expected: JSON_STRING
                             if pos == n:
@@ -635,16 +644,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 name0 = last if last.__class__ is str else None
                                 pos = e
                                 s = 16
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
             if s < 13:
                 if s < 11:
@@ -660,7 +671,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after _CODE_SPAN; expected: TEXT
                         if once:
@@ -785,10 +798,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 16
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 12: after _SEPARATOR; expected: 
                         if pos == n:
@@ -814,7 +833,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                        if args1 is not None or key1 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after '"arguments": ' in tool_call; expected: JSON_VALUE
                         if pos == n:
@@ -828,13 +849,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -856,7 +875,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 17
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 16:
                         # state 15: after JSON_VALUE in tool_call; expected: ', '
@@ -878,7 +899,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after JSON_STRING in tool_call; expected: ', ', '}'
@@ -892,7 +915,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
@@ -931,7 +956,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 17
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -942,6 +969,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
     out.flush()
     return n

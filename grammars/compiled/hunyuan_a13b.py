@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -37,14 +36,14 @@ match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9}(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</t"
-    r'ool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:a'
-    r'rguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
-    r'\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)('
-    r")|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r"
+    r'\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
+    r'id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
+    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^'
+    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}\[)))")
@@ -55,55 +54,57 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_9 = lazy(globals(), "match_9", r"(?:<\/think>\s{0,9})()")
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|))|))",
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
-    r'80}\n))|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|``'
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()",
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?"
+    r"!json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?"
+    r':(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argument'
+    r's|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r'\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`'
+    r"(?!`)|\s{0,9}<\/answer>\s{0,9}()",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<[`",
 )
 spaces_2 = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
 )
 match_13 = lazy(
     globals(), "match_13",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
-    r'80}\n))|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|``'
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?"
+    r"!json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?"
+    r':(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argument'
+    r's|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r'\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`'
+    r"(?!`)|\s{0,9}<\/answer>\s{0,9}()",
 )
 leading_1 = lazy(globals(), "leading_1", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9}|助手：)")
 match_leading = leading_1
@@ -255,7 +256,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '<tool…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -371,13 +372,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -399,9 +398,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 7
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 4:
                     # state 3: after _TURN_END; expected: _TURN_END
@@ -606,13 +609,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -634,9 +635,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 9
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 5:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -647,7 +652,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 8: after _ANSWER_OPEN; expected: TEXT
                         e = pos
@@ -706,13 +713,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -734,9 +739,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 10
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 4:
                             out.after_text = False
                             pos = m.end()
@@ -776,7 +785,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -794,7 +805,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 12:
                         # state 11: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
@@ -817,13 +830,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -845,9 +856,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 12
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 12: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -879,6 +894,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

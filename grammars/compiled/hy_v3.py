@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -34,20 +35,21 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))(?:[ \t\x0c\r\n"
-    r']*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})"
-    r"?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))[ \t\x0c\r\n]*()|(?:<arg_key(?::[^<>\s]{1,20})?>)("
-    "?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]{1,20"
-    r"})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:j"
-    r"son|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)"
-    r"[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think:[^<>\s]{1,20}>)()|<th"
-    r"ink>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
+    r"(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))(?:[ \t"
+    r"\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:"
+    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s]{1,20})"
+    r"?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))[ \t\x0c"
+    "\\r\\n]*()|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
+    r":[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})"
+    r"?>)())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
+    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,2"
+    r"0})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think:[^<>\s]{1,20}>)()|<think>()|(?:(?:<tool_call(?::[^<>"
+    r"\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep"
-    r")))",
+    r"[ \t\x0c\r\n]*(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<"
+    r"tool_sep)))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -60,57 +62,59 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:<\/arg_value(?::[^<>\s]{1,20})?>(?=\s{0,99}<(?:arg_key(?::[^<>\s]{1,20})?|\/tool_calls?(?::[^<>\s]{1,20})"
-    r"?)>)))(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1"
-    ",20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,1"
-    r"99})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*"
-    r"(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-"
-    "]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c\\r\\n]*())|"
-    r')|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?"
-    r"::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20}"
-    ")?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]"
-    r"{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|)",
+    r"(?:(?:<\/arg_value(?::[^<>\s]{1,20})?>(?=\s{0,99}<(?:arg_key(?::[^<>\s]{1,20})?|\/tool_calls?(?::[^<>\s"
+    r"]{1,20})?)>)))(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
+    r'all(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s"
+    r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call"
+    "(?::[^<>\\s]{1,20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
+    r"(){}\[\],;|\\]{0,199})[ \t\x0c\r\n]*())|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<"
+    ">\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/"
+    r"arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|"
+    r'(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg"
+    r"_value(?::[^<>\s]{1,20})?>)())|))|))|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<tool_calls(?::[^<>\s]{1,20})?>(?="
-    r"\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))|</arg_value:opensource>|(?:<\/tool_call(?::[^<>\s]{"
-    r"1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)",
+    r"(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<tool_calls(?::[^<>\s]{1,20"
+    r"})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))|</arg_value:opensource>|(?:<\/tool_c"
+    r"all(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)",
     "search",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w"
-    "@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s]{1,20})?>)|(?:<tool_"
-    r"sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool"
-    "_call(?::[^<>\\s]{1,20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){"
-    r"}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)[ "
-    r"\t\x0c\r\n]*())|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)("
-    r"))",
+    r"[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]"
+    "*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s]{1,"
+    r"20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:["
+    r" \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*"
+    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s]{1,2"
+    r"0})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)[ \t\x0c\r\n]*())|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())"
+    r"|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_call(?::[^<>\s]{1,20}>|>"
-    r"(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>"
-    r"))",
+    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_call(?::[^<>\s]{"
+    r"1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::"
+    r"[^<>\s]{1,20})?>))",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::["
-    "^<>\\s]{1,20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0"
-    r'c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?"
-    r"::[^<>\s]{1,20})?>)())|))|))|))|))|))|))|)|(?:<\/think:[^<>\s]{1,20}>)()",
+    r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
+    r'all(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s"
+    r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:"
+    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s"
+    r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|))|)|(?:<\/think:[^"
+    r"<>\s]{1,20}>)()",
 )
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 match_12 = lazy(
     globals(), "match_12",
-    r"[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<"
-    "\\/tool_call(?::[^<>\\s]{1,20})?>)|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    r"\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s"
-    r"]{1,20})?>)())|))|))|))|)|(?:<arg_key(?::[^<>\s]{1,20})?>))",
+    r"[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]"
+    r'*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg"
+    r"_value(?::[^<>\s]{1,20})?>)())|))|))|))|)|(?:<arg_key(?::[^<>\s]{1,20})?>))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -219,7 +223,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<tool_calls:opensource>\n', _DATA_FENCE_OPEN, _…
+                    # state 1: at an opening marker; expected: '<tool_calls:opensource>\n', _DATA_FENCE…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -394,7 +398,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 10:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -420,7 +424,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 11:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -442,7 +446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 13:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -461,7 +465,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after '</tool_call:opensource>\n'; expected: '<tool_call:opensource>', '</tool_c…
+                        # state 3: after '</tool_call:opensource>\n'; expected: '<tool_call:opensource>', '…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -480,7 +484,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[5]
                                 pos = m.end()
-                                # after '<tool_sep:opensource>\n' in tool_call; expected: '</tool_call:opensource>\…
+                                # after '<tool_sep:opensource>\n' in tool_call; expected: '</tool_call:open…
                                 if pos == n:
                                     return None
                                 m = match_9(text, pos)
@@ -496,7 +500,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 6
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 7:
                                 start0 = m.start(1)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -564,7 +570,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 11:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -626,18 +632,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                        pos = m.end()
-                        s = 3
-                        continue
                     if g == 6:
                         start0 = m.start(1)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -675,7 +669,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 10:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -701,7 +695,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 11:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -723,7 +717,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 13:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -764,7 +758,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -790,7 +784,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -812,7 +806,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -852,7 +846,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -881,7 +875,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
                             pos = m.end()
-                            # after TOOL_NAME in tool_call; expected: '</tool_call:opensource>\n', '<tool_sep:opens…
+                            # after TOOL_NAME in tool_call; expected: '</tool_call:opensource>\n', '<tool_s…
                             if pos == n:
                                 return None
                             m = match_12(text, pos)
@@ -893,10 +887,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 7
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 8:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -926,7 +922,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -952,7 +948,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -974,7 +970,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

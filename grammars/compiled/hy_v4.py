@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -34,21 +35,22 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/tool_call"
-    r"))))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*"
-    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/tool_call(?::[^<>\\s]{1,20})?>))"
-    r"(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:("
-    "[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c\\r\\n]*())|)|(?:<\\/tool_calls(?::[^<>\\s]{1,20})?>)())|)"
-    "|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]"
-    r"*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|"
-    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0"
-    r",80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
-    r"?:<think:[^<>\s]{1,20}>)()|<think>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
+    r"(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/t"
+    r"ool_call))))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))("
+    "?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/tool"
+    r"_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,20"
+    "0}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c\\r\\n]*()"
+    r")|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:([^"
+    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c"
+    r"\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|too"
+    r"l)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think:[^<>\s]{1,20}>)("
+    r")|<think>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:ar"
-    r"g_key|\/tool_call)))))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,20"
+    r"0}<(?:arg_key|\/tool_call)))))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -61,42 +63,44 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:<\/arg_value(?::[^<>\s]{1,20})?>(?=\s{0,99}<(?:arg_key(?::[^<>\s]{1,20})?|\/tool_calls?(?::[^<>\s]{1,20})"
-    r"?)>)))(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1"
-    ",20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,1"
-    r"99})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,2"
-    "0}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
-    r"})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:"
-    "([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r"
-    r"\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_k"
-    "ey(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<"
-    r"\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|)|(?:<\/too"
-    "l_calls(?::[^<>\\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    r"\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s"
-    r"]{1,20})?>)())|))|))|))|)",
+    r"(?:(?:<\/arg_value(?::[^<>\s]{1,20})?>(?=\s{0,99}<(?:arg_key(?::[^<>\s]{1,20})?|\/tool_calls?(?::[^<>\s"
+    r"]{1,20})?)>)))(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
+    r'all(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:("
+    r'(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]"
+    "{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_k"
+    r"ey(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|)|(?:<\/to"
+    "ol_calls(?::[^<>\\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'"
+    r"=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_"
+    r"value(?::[^<>\s]{1,20})?>)())|))|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::["
+    "^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<"
+    r"\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:(?:<tool_calls(?::[^<>\s]{1,20})?>("
-    r"?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/tool_call))))|</arg_value:6124c78e>|(?:<\/tool_"
-    r"call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)",
+    r"(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:(?:<tool_calls(?::[^<>\s]{1"
+    r",20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/tool_call))))|</arg_value:6124c"
+    r"78e>|(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)",
     "search",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?"
-    "=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ "
-    r"\t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?"
-    r"=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|))|))|)|(?:<\/tool_calls(?::[^<>\s]"
-    r"{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)|<tool_sep(?::[^<>\s]{1,20})?>)",
+    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,"
+    "20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_ca"
+    r"ll(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|))|"
+    r"))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)|<tool_sep(?::[^<>\s]{1"
+    r",20})?>)",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::["
-    "^<>\\s]{1,20}>|>(?=\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]{1,20})?>)(?:[ "
-    r"\t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<\/think:[^<>\s]{1,20}>)()",
+    r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
+    r'all(?::[^<>\s]{1,20}>|>(?=\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]"
+    "{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_k"
+    r"ey(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<"
+    r"\/think:[^<>\s]{1,20}>)()",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 leading_1 = lazy(
@@ -221,7 +225,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<tool_calls:6124c78e>\n', _DATA_FENCE_OPEN, _FE…
+                    # state 1: at an opening marker; expected: '<tool_calls:6124c78e>\n', _DATA_FENCE_O…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -411,7 +415,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 11:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -437,7 +441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 12:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -459,7 +463,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 14:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -478,7 +482,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after TOOL_NAME in tool_call; expected: '</tool_call:6124c78e>\n', '<arg_key:612…
+                        # state 3: after TOOL_NAME in tool_call; expected: '</tool_call:6124c78e>\n', '<arg…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -511,7 +515,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after '</tool_calls:6124c78e>'; expected: TEXT
                         if once:
@@ -537,33 +543,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.text(text[pos:e], pos, e)
                         g = m.lastindex
-                        if g == 6:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 7:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            pos = m.end()
-                            s = 4
-                            continue
                         if g == 9:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -627,7 +606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -686,7 +665,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 11:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -712,7 +691,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 12:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -734,7 +713,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 14:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -775,7 +754,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -801,7 +780,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -823,7 +802,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -863,7 +842,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 8:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -897,7 +876,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -927,7 +906,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -953,7 +932,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -975,7 +954,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

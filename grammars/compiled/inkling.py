@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -32,14 +31,15 @@ TRIMS_TEXT = True
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_(?:text|invoke_tool_text|tool_error)\|>))()|(?:(?:(?:<\|"
-    r"message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|(?:end_message|conte"
-    r'nt_model_end_sampling)\|>))()|\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))'
-    r'|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_th'
-    r"inking\|>))()|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|to"
-    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,8"
-    r"0}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|message_model\|>)()",
+    r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_(?:text|invoke_tool_text|tool_error)\|>))()|(?:("
+    r"?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|(?:e"
+    r'nd_message|content_model_end_sampling)\|>))()|\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
+    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:<\|messa'
+    r"ge_model\|>[\w.\-]{0,200})?<\|content_thinking\|>))()|(?:(?:<\|(?:end_message|content_model_end_samplin"
+    r"g)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
+    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|mes"
+    r"sage_model\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -48,27 +48,28 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r"(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80"
-    r"}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n"
-    r"]{1,1000}`(?!`)()",
+    r"(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`"
+    r"\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r"
-    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
-    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|par'
-    r'ameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>'
-    r"))()",
+    r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:\{(?:[ "
+    r'\t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|paramete'
+    r'rs|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\ud'
+    r'fff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
+    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\|(?:en'
+    r"d_message|content_model_end_sampling)\|>))()",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:<\|(?:end_message|content_model_end_sampling)\|>))())|))",
+    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:<\|(?:end_message|content_model_end_sampling)\|>))())|"
+    r"))",
 )
 match_leading = None
 
@@ -146,7 +147,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<|message_model|><|content_text|>', '<|message_…
+                    # state 1: at an opening marker; expected: '<|message_model|><|content_text|>', '<|…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -378,13 +379,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -406,11 +405,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 7
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
-                    # state 5: after '<|message_model|><|content_thinking|>' in think; expected: REASONING
+                    # state 5: after '<|message_model|><|content_thinking|>' in think; expected: REASON…
                     e = pos
                     while True:
                         e = text.find("<", e)
@@ -446,13 +449,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -474,7 +475,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 8
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 3:
                         end_think(out, start0 - o, m.end() - o)
                         pos = m.end()
@@ -533,7 +536,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 3
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -551,6 +556,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 3
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

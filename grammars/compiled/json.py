@@ -5,8 +5,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_envelope,
@@ -17,7 +17,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -36,179 +35,184 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?i:(?<![^\n ])(?:```|~~~)(?:json|javascript|typescript)?[ \t]{0,8}\n(?=\s{0,20}[\[{]))))(?:[ \t\x0c\r\n]"
-    r'*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:((?:\{('
-    "?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)"
-    r'"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))'
-    r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|((?:'
-    "\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r\\n]*())|())|(?:(?:\\[(?=\\s{0,99}\\{\\s{0"
-    ",99}\"(?:name|arguments|parameters|args|id)\"\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]"
-    r'|[A-Za-z]{1,20}\s{0,9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:\{(?=\s{0,99}(?:["'
-    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:toolCalls|tool_calls)\"\\s{0,99}:(?=\\s{0"
-    r',99}(?:\[|null))))[ \t\x0c\r\n]*()|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*'
-    r'(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ '
-    r'\t\x0c\r\n]*()|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"['
-    r'^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:"content"\s{0,99}:(?=\s{0,99}"'
-    r'))()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|(\})())|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|too'
-    r"l)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n ])(?:```|~~~)(?:json|javascript|typescript)?[ \t]{0,8}\n(?=\s{0,20}[\[{]))))(?:[ \t"
+    r'\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0'
+    "c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:"
+    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|'
+    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r'
+    "\\n]*(?:(?:,)[ \\t\\x0c\\r\\n]*())|))|))|))|)|((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：])"
+    r')))[ \t\x0c\r\n]*())|())|(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)'
+    "))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r"
+    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
+    r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")('
+    "?:[ \\t\\x0c\\r\\n]*(?:(?:,)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1"
+    r',20}\s{0,9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))'
+    r'))[ \t\x0c\r\n]*()|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ '
+    r'\t\x0c\r\n]*()|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s'
+    r'{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:"content"\s{0,'
+    r'99}:(?=\s{0,99}"))()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|(\})())|())|(?:(?i:```(?<!['
+    r"^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|"
+    r"````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))|(?:(?:\{(?=\s'
-    "{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：])))))",
+    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))|(?:(?'
+    ":\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：])))))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:\[(?:[ '
-    r'\t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:'
-    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
-    r']*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
-    r'))[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*()|\})",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
+    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
+    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x'
+    r'0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"'
+    r'(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|'
+    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arg'
-    r'uments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)|\})',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|param'
-    r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n'
-    r']|\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?'
+    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s'
+    r'{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:null(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?='
-    r'\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|need'
-    r's_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*'
-    r'")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|))|)|\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:('
-    r'?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
-    r'?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t'
-    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:null(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,'
+    r'99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:nee'
+    r'dsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|))|)|\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c'
+    r'\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
+    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0'
+    r',99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0'
+    r'c\r\n]*())|))|))|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
+    r'(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*('
+    r'?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
-    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")('
-    r'?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:a'
-    r'rguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"content"\s{0,99}:(?='
-    r'\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:[^"\\\n'
-    r']|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\u'
+    r'd800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:needsMoreWork|needs_more_work)'
+    r'"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0'
+    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
+    r'()|(\})())|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*"'
+    r')(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())'
-    r"|())|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)['
+    r" \t\x0c\r\n]*())|())|(\})())",
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
-    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))['
-    r" \t\x0c\r\n]*())|)|\})",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_12 = lazy(globals(), "match_12", r"(?<=\n)[ ]{0,3}```()")
 match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
 match_14 = lazy(
     globals(), "match_14",
-    "[ \\t\\x0c\\r\\n]*(?:(?:,)|(\\})(?:[ \\t\\x0c\\r\\n]*(?:(?:,)(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“"
-    r'＂}]|[A-Za-z]{1,20}\s{0,9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"))'
-    r')|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^'
-    r'"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
-    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|\](?:[ '
-    r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
+    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:)'
+    r")[ \t\x0c\r\n]*())|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
 )
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCal'
-    r'ls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^'
-    r'"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?'
+    r':toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
+    r'?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))'
+    r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_16 = lazy(globals(), "match_16", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
 match_17 = lazy(
     globals(), "match_17",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
-    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|'
-    r'(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?='
-    r'\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))'
-    r"())|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|('
+    r'?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ '
+    r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))",
 )
 match_18 = lazy(
     globals(), "match_18",
-    "[ \\t\\x0c\\r\\n]*(?:(?:,)|(\\})(?:[ \\t\\x0c\\r\\n]*(?:(?:,)(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“"
-    r'＂}]|[A-Za-z]{1,20}\s{0,9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"))'
-    r')|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^'
-    r'"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
-    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|()))|))|))|)|\]())|'
-    r"))",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
+    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:)'
+    r")[ \t\x0c\r\n]*())|))|()))|))|))|)|\]())|))",
 )
 match_19 = lazy(globals(), "match_19", r"[ \t\x0c\r\n]*(?:(?:,))")
 match_20 = lazy(
     globals(), "match_20",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
-    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))['
-    r' \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r'\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)'
+    r"[ \t\x0c\r\n]*())|)|(\})())",
 )
 match_21 = lazy(
     globals(), "match_21",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:\[(?:[ '
-    r'\t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:))",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
+    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:['
+    r'^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_22 = lazy(
     globals(), "match_22",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r'())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,'
-    r'99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_mor'
-    r'e_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud8'
-    r'00-\udfff]*")[ \t\x0c\r\n]*())|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r']*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCal'
+    r'ls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,9'
+    r'9}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{'
+    r'0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|())|(?:"(?:[^"\\\n]|\\.)'
+    r'{0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
 match_23 = lazy(
     globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|param'
-    r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*'
-    r'")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:('
-    r'?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?'
-    r':"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?'
+    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
+    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,2'
+    r'00}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_24 = lazy(
     globals(), "match_24",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|'
-    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r']*(?:(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_25 = lazy(
     globals(), "match_25",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?'
-    r':(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))['
-    r" \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))',
 )
 match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
@@ -348,7 +352,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 1: at an opening marker; expected: '```json\n', '\n[', '\n{', _DATA_FENCE_OPEN, …
+                            # state 1: at an opening marker; expected: '```json\n', '\n[', '\n{', _DATA_FENCE_O…
                             m = match_1(text, pos)
                             if m is None:
                                 return None
@@ -497,7 +501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                     else:
                         if s < 3:
-                            # state 2: after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # state 2: after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _O…
                             if pos == n:
                                 return None
                             m = match_4(text, pos)
@@ -517,13 +521,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -545,11 +547,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 16
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 3: after '\n{' in envelope|json|tool_call in code; expected: '"toolCalls": ', '"id"…
+                            # state 3: after '\n{' in envelope|json|tool_call in code; expected: '"toolCalls": …
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
@@ -559,7 +565,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start2 = m.start(1)
                                     name2 = id2 = args2 = parts2 = key2 = bare2 = None
                                     pos = m.end()
-                                    # after '{' in tool_call|unread in envelope|json|tool_call in code; expected: '"id"…
+                                    # after '{' in tool_call|unread in envelope|json|tool_call in code; expecte…
                                     if pos == n:
                                         return None
                                     m = match_6(text, pos)
@@ -570,7 +576,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             last = said[1:-1]
                                             name2 = last
                                             pos = m.end()
-                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_call in c…
+                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -582,13 +588,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -610,15 +614,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 17
                                                 continue
-                                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None or args2 is not None or key2 is not None)
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            if args2 is not None or key2 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None or args2 is not None or key2 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    if args2 is not None or key2 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     said = m[3]
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
-                                    # after '"arguments": ' in envelope|json|tool_call in code; expected: JSON_VALUE
+                                    # after '"arguments": ' in envelope|json|tool_call in code; expected: JSON_…
                                     if pos == n:
                                         return None
                                     c = text[pos]
@@ -630,13 +642,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -658,7 +668,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 18
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 5:
                                     pos = m.end()
                                     # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
@@ -678,9 +690,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 19
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 6:
                         if s < 5:
@@ -704,13 +720,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -732,17 +746,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 20
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 5: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": ', '"n…
+                            # state 5: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
                             if m is not None:
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
                             # state 6: after '"toolCalls": ' in envelope|json|tool_call; expected: 'null', '['
@@ -775,7 +795,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
-                                    # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id": ', '"…
+                                    # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
                                     if pos == n:
                                         return None
                                     m = match_4(text, pos)
@@ -783,7 +803,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         g = m.lastindex
                                         if g == 1:
                                             pos = m.end()
-                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_call; exp…
+                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -795,13 +815,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -823,11 +841,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 22
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 8:
                                 # state 7: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
@@ -861,13 +889,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -889,7 +915,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 24
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if g == 5:
                                         said = m[4]
                                         last = said[1:-1]
@@ -927,9 +955,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
-                                # state 8: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                # state 8: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VAL…
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -948,7 +978,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 21
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
                 if s < 14:
                     if s < 11:
@@ -965,13 +997,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -993,7 +1023,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 24
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 10: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -1020,7 +1052,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 12:
                             # state 11: after '"content": ' in envelope|json|tool_call; expected: JSON_STRING
@@ -1035,11 +1069,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is str:
                                     content0 = last, (pos, e)
                                 pos = e
@@ -1051,7 +1085,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        # after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                        # after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_…
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -1070,10 +1104,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 21
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 13:
                                 # state 12: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
@@ -1093,7 +1133,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 7
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 13: after _FENCE_OPEN in code; expected: CODE
                                 e = pos
@@ -1244,13 +1286,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -1272,12 +1312,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 29
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 18:
-                                # state 17: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code; expect…
+                                # state 17: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -1297,7 +1341,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 30
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None or args2 is not None or key2 is not None)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                if args2 is not None or key2 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 18: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                                 if pos == n:
@@ -1316,7 +1364,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
         else:
             if s < 29:
                 if s < 24:
@@ -1347,7 +1397,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 19
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     e = m.end(2)
                                     end_json(out, text[start1:e], start1, e, settings.max_depth)
@@ -1356,7 +1408,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
@@ -1382,7 +1436,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     m = match_19(text, pos)
                                     if m is not None:
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1407,13 +1463,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -1435,7 +1489,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 31
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1446,7 +1502,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 22:
                             # state 21: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
@@ -1465,7 +1523,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if last.__class__ is str:
                                         content0 = last, (m.start(2), m.end(2))
                                     pos = m.end()
-                                    # after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": ', '"nee…
+                                    # after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": …
                                     if pos == n:
                                         return None
                                     m = match_21(text, pos)
@@ -1475,7 +1533,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             start1 = m.start(1)
                                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
                                             pos = m.end()
-                                            # after '{' in tool_call|unread in envelope|json|tool_call; expected: '"id"…
+                                            # after '{' in tool_call|unread in envelope|json|tool_call; expecte…
                                             if pos == n:
                                                 return None
                                             m = match_6(text, pos)
@@ -1486,7 +1544,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     last = said[1:-1]
                                                     name1 = last
                                                     pos = m.end()
-                                                    # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
+                                                    # after '"arguments": ' in tool_call|unread in envelope|jso…
                                                     if pos == n:
                                                         return None
                                                     c = text[pos]
@@ -1498,13 +1556,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if c == "{":
                                                         try:
                                                             last, e = scan(text, pos)
+                                                            said = text[pos:e]
+                                                            if e - pos > depth or "\\" in said:
+                                                                last = checked(last, said, depth)
                                                         except UNSOUND:
                                                             return None
-                                                        said = text[pos:e]
-                                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                            return None
-                                                        if "\\" in said and "\\u" in said:
-                                                            last = encodable_value(last)
                                                         if last.__class__ is not dict:
                                                             last, said = object_of(last, said, settings.max_depth)
                                                             if last.__class__ is not dict:
@@ -1526,11 +1582,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         pos = e
                                                         s = 33
                                                         continue
-                                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                                    if args0 is not None or key0 is not None:
+                                                        return True
+                                                    if args1 is not None or key1 is not None:
+                                                        return True
+                                                    return bool(out.segments or out.run_model)
                                                 return None
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     pos = m.end()
                                     s = 34
@@ -1541,10 +1607,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 23:
-                                # state 22: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expected: ', '…
+                                # state 22: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
                                 m = match_22(text, pos)
@@ -1562,7 +1630,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = said[1:-1]
                                         name1 = last
                                         pos = m.end()
-                                        # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id": ', '"…
+                                        # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
                                         if pos == n:
                                             return None
                                         m = match_4(text, pos)
@@ -1570,7 +1638,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             g = m.lastindex
                                             if g == 1:
                                                 pos = m.end()
-                                                # after '"arguments": ' in tool_call|unread in envelope|json|tool_call; exp…
+                                                # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
                                                 if pos == n:
                                                     return None
                                                 c = text[pos]
@@ -1582,13 +1650,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if c == "{":
                                                     try:
                                                         last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
                                                     except UNSOUND:
                                                         return None
-                                                    said = text[pos:e]
-                                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                        return None
-                                                    if "\\" in said and "\\u" in said:
-                                                        last = encodable_value(last)
                                                     if last.__class__ is not dict:
                                                         last, said = object_of(last, said, settings.max_depth)
                                                         if last.__class__ is not dict:
@@ -1610,9 +1676,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     pos = e
                                                     s = 35
                                                     continue
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                if args1 is not None or key1 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if g == 5:
                                         if not name1 or (known is not None and name1 not in known):
                                             return None
@@ -1641,17 +1715,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "\"":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is str:
                                                 content0 = last, (pos, e)
                                             pos = e
                                             s = 21
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if g == 7:
                                         if not name1 or (known is not None and name1 not in known):
                                             return None
@@ -1666,9 +1742,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 21
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
-                                # state 23: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": ', '"n…
+                                # state 23: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                                 if pos == n:
                                     return None
                                 m = match_23(text, pos)
@@ -1686,7 +1766,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 26
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                 else:
                     if s < 26:
                         if s < 25:
@@ -1727,7 +1809,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 24
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 6:
                                     e = m.end(5)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
@@ -1735,9 +1819,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 25: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments": ', _OT…
+                            # state 25: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
                             m = match_4(text, pos)
@@ -1748,7 +1834,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 27
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 27:
                             # state 26: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
@@ -1768,7 +1856,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 7
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 28:
                                 # state 27: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
@@ -1783,13 +1873,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -1811,7 +1899,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 36
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 28: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                                 if pos == n:
@@ -1830,7 +1920,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
                 if s < 34:
                     if s < 31:
@@ -1852,9 +1944,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 30: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '}'
+                            # state 30: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
                             m = match_25(text, pos)
@@ -1862,7 +1956,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    # after '"needsMoreWork": ' in envelope|json|tool_call in code; expected: JSON_VALUE
+                                    # after '"needsMoreWork": ' in envelope|json|tool_call in code; expected: J…
                                     if pos == n:
                                         return None
                                     c = text[pos]
@@ -1881,7 +1975,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 30
                                         continue
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     end_envelope(out, *(content1 or NO_CONTENT), more1, start1, m.end(2))
                                     out.after_text = False
@@ -1889,7 +1985,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 32:
                             # state 31: after JSON_VALUE in tool_call; expected: ', ', '}'
@@ -1922,10 +2020,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 33:
-                                # state 32: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                # state 32: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -1944,9 +2044,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 21
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
-                                # state 33: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expected: ', '…
+                                # state 33: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
                                 m = match_22(text, pos)
@@ -1962,7 +2064,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 34
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                 else:
                     if s < 36:
                         if s < 35:
@@ -1983,9 +2089,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 21
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 35: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expected: ', '…
+                            # state 35: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
                             m = match_22(text, pos)
@@ -2005,7 +2113,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 21
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None or args1 is not None or key1 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 37:
                             # state 36: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
@@ -2024,7 +2136,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 38:
                                 # state 37: after '"arguments": ' in tool_call; expected: JSON_VALUE
@@ -2039,13 +2153,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -2067,7 +2179,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 38
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 38: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
@@ -2099,6 +2213,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
     out.flush()
     return n

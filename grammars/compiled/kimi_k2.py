@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -31,29 +30,31 @@ TRIMS_TEXT = False
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`◁]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:<\|tool_calls_section_begin\|>\s{0,9}<\|tool_calls_section_end\|>)|(?:(?i:```(?<![^\n ]```)(?:json|xml|"
-    r"tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<\|tool_calls_section_be"
-    r"gin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-"
-    r"\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin"
-    r"\|>)())|))|))|))|)|([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<"
-    r"\|tool_call_argument_begin\|>)())|))|))|))|()))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?"
-    r"!`)()|(?:(?:<think>|◁think▷))()|(?:<\|tool_call_begin\|>)()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:<\|tool_calls_section_begin\|>\s{0,9}<\|tool_calls_section_end\|>)|(?:(?i:```(?"
+    r"<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n"
+    r"))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:("
+    r"functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:"
+    r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|)|([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?"
+    r"::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|()))|"
+    r")|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<think>|◁think▷))()|(?:<\|to"
+    r"ol_call_begin\|>)()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:functions\.|[\w.\-\/]{1,200})")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
@@ -61,9 +62,9 @@ spaces_1 = (" ")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*"
-    r"(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t"
-    r"\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
+    r"0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:"
+    r"(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))|))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
@@ -74,21 +75,23 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)(?:[ \t\x0c\r\n]*(?:("
-    r"(?:(?<![^\n ])```))())|))|))",
+    r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)(?:[ \t\x0c\r"
+    r"\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|(<\|tool_call_begi"
-    r"n\|>)(?:[ \t\x0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r"
-    r"\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|(<\|tool_c"
+    r"all_begin\|>)(?:[ \t\x0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?"
+    r"::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))"
+    r"|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -195,7 +198,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _EMPTY_CALLS, _DATA_FENCE_OPEN, _FENC…
+                    # state 1: at an opening marker; expected: _TURN_END, _EMPTY_CALLS, _DATA_FENCE_OPE…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -229,7 +232,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_4(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 8:
                         start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -296,7 +301,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_begin|>'
+                    # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_be…
                     m = match_6(text, pos)
                     if m is not None:
                         g = m.lastindex
@@ -310,7 +315,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if name2:
                                 name1 = name2
                             pos = m.end()
-                            # after '<|tool_call_argument_begin|>' in tool_call in code; expected: JSON_OBJECT,…
+                            # after '<|tool_call_argument_begin|>' in tool_call in code; expected: JSON…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -322,13 +327,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -340,11 +343,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -353,7 +356,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 7
                                 continue
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                     e = pos
                     while True:
@@ -385,7 +390,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after '<|tool_call_argument_begin|>' in tool_call; expected: JSON_OBJECT, JSON_S…
+                        # state 3: after '<|tool_call_argument_begin|>' in tool_call; expected: JSON_OBJECT…
                         if pos == n:
                             return None
                         c = text[pos]
@@ -397,13 +402,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -415,11 +418,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -428,7 +431,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 8
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after '<think>' in think; expected: REASONING
                         e = pos
@@ -547,7 +552,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                        if args1 is not None or key1 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 9:
                     # state 8: after JSON_OBJECT in tool_call; expected: '<|tool_call_end|>'
@@ -583,10 +590,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
-                        # state 9: after '<|tool_call_argument_begin|>' in tool_call; expected: JSON_OBJECT, JSON_S…
+                        # state 9: after '<|tool_call_argument_begin|>' in tool_call; expected: JSON_OBJECT…
                         if pos == n:
                             return None
                         c = text[pos]
@@ -598,13 +607,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -616,11 +623,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -629,7 +636,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 10
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_OBJECT in tool_call; expected: '<|tool_call_end|>'
                         if pos == n:
@@ -664,6 +673,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -6,8 +6,8 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     scan,
     to_json,
-    too_deep,
+    types_of,
 )
 
 SOURCES = {
@@ -34,16 +34,17 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:<\|close\|>\s{0,9}message\s{0,9}<\|sep\|>|<\|end_of_msg\|>)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|close\|>\s{0,9}response\s{0,9}"
-    r"<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}tools\s{0,9}<\|sep\|>)"
-    r')(?:[ \t\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n'
-    r']*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<'
-    r'\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))[ \t\x0c\r\n]*()|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0'
-    r'c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|())|(?:(?:<\|open\|>\s{0,9}think\s{0,9}<\|sep\|>))'
-    r"()|(?:<\|close\|>\s{0,9}think\s{0,9}<\|sep\|>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!"
-    r'`)()|(?:(?:<\|open\|>\s{0,9}call\s{1,9}tool="))()',
+    r"(?:<\|close\|>\s{0,9}message\s{0,9}<\|sep\|>|<\|end_of_msg\|>)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
+    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|close\|>\s{0,9"
+    r"}response\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,"
+    r'9}tools\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*('
+    r'?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:('
+    r'[1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json('
+    r'?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))[ \t\x0c\r\n]*()|'
+    r'(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))'
+    r"|))|))|))|))|())|(?:(?:<\|open\|>\s{0,9}think\s{0,9}<\|sep\|>))()|(?:<\|close\|>\s{0,9}think\s{0,9}<\|s"
+    r"ep\|>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|open\|>\s{0,9}call"
+    r'\s{1,9}tool="))()',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -53,95 +54,100 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))|(?:(?:<\|close\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}tools\s{0,9}<\|sep\|>))(?:[ \t"
-    r'\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:'
-    r'(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<'
-    r'\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|(?:(?:<\|close'
-    r'\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200'
-    r"})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:"
-    r'<\|open\|>\s{0,9}call\s{1,9}tool="))',
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|(?:(?:<\|close\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}tools\s{0,9}<"
+    r'\|sep\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200'
+    r'})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?'
+    r':[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="'
+    r'object")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argume'
+    r'nt\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|````(?<![^\n ]'
+    r'````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|open\|>\s{0,9}call\s{1,9}tool="))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|s'
-    r'ep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,'
-    r'9}["}])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}t'
-    r'ype="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?='
-    r'\[)))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n))))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{'
+    r'0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|'
+    r'sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c'
+    r'\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))|(?:(?:"\s{1,9}type="(?!stri'
+    r'ng")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n))))',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:<\|close\|>\s{0,9}argument\s{0,9}<\|sep\|>(?=\s{0,9}<\|(?:open\|>\s{0,9}argument\s|close\|>\s{0,9}call\s{"
-    r"0,9}<))))(?:[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>"
-    r'\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:'
-    r'[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n'
-    r']*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|se'
-    r"p\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|se"
-    r'p\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|)|(?:('
-    r'?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))'
-    r'|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"('
-    r'?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{'
-    r'\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}t'
-    r'ype="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"'
-    r'\s{0,9}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|(?:'
-    r'(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|)',
+    r"(?:(?:<\|close\|>\s{0,9}argument\s{0,9}<\|sep\|>(?=\s{0,9}<\|(?:open\|>\s{0,9}argument\s|close\|>\s{0,9"
+    r"}call\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?"
+    r':(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n'
+    r']*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*('
+    r'?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}js'
+    r'on(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r'
+    r'\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ '
+    r'\t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ '
+    r'\t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1'
+    r',9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9'
+    r'}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?'
+    r':(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string'
+    r'")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9'
+    r'}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|('
+    r'?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r'(?:(?:<\|open\|>\s{0,9}call\s{1,9}tool="))|(?:(?:<\|open\|>\s{0,9}tools\s{0,9}<\|sep\|>))|<\|close\|>argument<'
-    r'\|sep\|>|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))',
+    r'(?:(?:<\|open\|>\s{0,9}call\s{1,9}tool="))|(?:(?:<\|open\|>\s{0,9}tools\s{0,9}<\|sep\|>))|<\|close\|>ar'
+    r"gument<\|sep\|>|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}ke"
+    r'y="))',
     "search",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:['
-    r' \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n'
-    r']*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:'
-    r'\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<'
-    r'\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{'
-    r'1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ '
-    r'\t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))|))',
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool"
+    r'="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index="'
+    r')(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:'
+    r'<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep'
+    r"\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{"
+    r'1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9'
+    r'}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))[ \t\x0c\r\n]*('
+    r"))|))|))|))|))|))|))|))|))|))|))",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call'
-    r"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))())|)|(?:(?:<\|open\|>\s{0"
-    r',9}argument\s{1,9}key=")))',
+    r'[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0'
+    r",9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))())|)|(?:(?"
+    r':<\|open\|>\s{0,9}argument\s{1,9}key=")))',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}argument\s{0,9}<\|sep\|>(?=\s{0,9}<\|(?:open\|>\s{0,9}argument\s|close\|"
-    r">\s{0,9}call\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:"
-    r'(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r\n]*(?:([^"'
-    r'\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})('
-    r'?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object"'
-    r')?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key=")'
-    r')(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9'
-    r'}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>'
-    r'|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="'
-    r'(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}'
-    r'"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])'
-    r'))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))[ \t\x0c\r\n]*()|(?:(?:"\s{1'
-    r',9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|))',
+    r"[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}argument\s{0,9}<\|sep\|>(?=\s{0,9}<\|(?:open\|>\s{0,9}argument\s"
+    r"|close\|>\s{0,9}call\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t"
+    r'\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))'
+    r'(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:'
+    r'[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|o'
+    r'pen\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|'
+    r'>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|)'
+    r')|))|))|))|))|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:['
+    r' \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0'
+    r',9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|s'
+    r'ep\|>(?=\{\s{0,9}["}])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-'
+    r'0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]'
+    r'*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type'
+    r'="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|))',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:<\|open\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|close\|>\s{0,9}think\s{0,9}<\|sep\|>))()|(?:(?:<\|"
-    r'open\|>\s{0,9}tools\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ \t\x0c\r'
-    r'\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-'
-    r'9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}ty'
-    r'pe="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|'
-    r'>\s{0,9}tools\s{0,9}<\|sep\|>))())|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1'
-    r",200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)",
+    r"(?:(?:<\|open\|>\s{0,9}response\s{0,9}<\|sep\|>))()|(?:(?:<\|close\|>\s{0,9}think\s{0,9}<\|sep\|>))()|("
+    r'?:(?:<\|open\|>\s{0,9}tools\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|open\|>\s{0,9}call\s{1,9}tool="'
+    r'))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")('
+    r'?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<'
+    r'\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep'
+    r"\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))())|)|(?:(?:<\|open\|>\s{0,9}ar"
+    r'gument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n'
-    r']*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|se'
-    r'p\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r'
-    r'\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!str'
-    r'ing")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))())|))|))|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t'
+    r'\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="objec'
+    r't")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{'
+    r'1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,'
+    r'9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))())|'
+    r"))|))|))|))|))",
 )
 match_leading = None
 
@@ -217,7 +223,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '<|clo…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -435,7 +441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = m[3]
                             key0 = m[5]
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="object"<|se…
+                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="obj…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -465,7 +471,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 2:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -487,7 +493,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 7:
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
@@ -497,7 +505,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     else:
                         if s < 4:
-                            # state 3: after '<|close|>call<|sep|>'; expected: '<|close|>tools<|sep|>', '<|open|>call t…
+                            # state 3: after '<|close|>call<|sep|>'; expected: '<|close|>tools<|sep|>', '<|open…
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -533,7 +541,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     name0 = m[8]
                                     pos = m.end()
-                                    # after '"<|sep|>' in tool_call; expected: _WHOLE_OPEN, '<|close|>call<|sep|>', '<|…
+                                    # after '"<|sep|>' in tool_call; expected: _WHOLE_OPEN, '<|close|>call<|sep…
                                     if pos == n:
                                         return None
                                     m = match_9(text, pos)
@@ -549,11 +557,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 6
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 4: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="object…
+                            # state 4: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -583,7 +593,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 2:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -605,7 +615,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 12:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -631,7 +641,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 14:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -649,7 +659,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 15:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -667,7 +677,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 17:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -712,7 +722,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "text")
                                                     if not fits:
                                                         return None
@@ -733,7 +743,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "text")
                                                     if not fits:
                                                         return None
@@ -750,10 +760,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 s = 11
                                                 continue
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 7:
                     if s < 6:
@@ -803,7 +819,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = m[4]
                             key0 = m[8]
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="object"<|se…
+                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="obj…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -833,7 +849,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 2:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -855,7 +871,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 12:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -877,7 +893,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = m[4]
                                         key0 = m[11]
                                         pos = m.end()
-                                        # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type=…
+                                        # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', …
                                         if pos == n:
                                             return None
                                         m = match_6(text, pos)
@@ -885,7 +901,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             g = m.lastindex
                                             if g == 2:
                                                 pos = m.end()
-                                                # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                                                # after '" type="number"<|sep|>' in tool_call; expected: JS…
                                                 if pos == n:
                                                     return None
                                                 c = text[pos]
@@ -900,7 +916,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                     last, e, said = found
                                                     pos = e
-                                                    # after JSON_NUMBER in tool_call; expected: '<|close|>argument<…
+                                                    # after JSON_NUMBER in tool_call; expected: '<|close|>a…
                                                     if pos == n:
                                                         return None
                                                     m = match_10(text, pos)
@@ -911,7 +927,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                             else:
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                                types = types_of(tools, name0, k)
                                                                 value, fits = bare_value(bare0, types, "text")
                                                                 if not fits:
                                                                     return None
@@ -925,75 +941,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             key0 = bare0 = None
                                                             key0 = m[9]
                                                             pos = m.end()
-                                                            # after '" type="string"<|sep|>' in tool_call; expected…
-                                                            e = pos
-                                                            stopped = False
-                                                            while True:
-                                                                e = text.find("<", e)
-                                                                if e < 0:
-                                                                    m = None
-                                                                    break
-                                                                m = match_7(text, e)
-                                                                if m is not None:
-                                                                    break
-                                                                e += 1
-                                                                stopped = True
-                                                            if m is None:
-                                                                return None
-                                                            if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                                                return None
-                                                            piece = text[pos:e]
-                                                            bare0 = piece if bare0 is None else bare0 + piece
-                                                            g = m.lastindex
-                                                            if g == 2:
-                                                                k = key0 or place_name(args0)
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
-                                                                value, fits = bare_value(bare0, types, "text")
-                                                                if not fits:
-                                                                    return None
-                                                                t = to_json(value)
-                                                                if args0 is None:
-                                                                    args0, parts0 = {}, []
-                                                                elif k in args0:
-                                                                    return None
-                                                                parts0.append(argument_text(args0, k, t))
-                                                                args0[k] = value
-                                                                key0 = bare0 = None
-                                                                if not name0 or (known is not None and name0 not in known):
-                                                                    return None
-                                                                if parts0.__class__ is not str:
-                                                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                                                pos = m.end()
-                                                                s = 6
-                                                                continue
-                                                            return None
+                                                            s = 12
+                                                            continue
                                                         return None
-                                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                    if args0 is not None or key0 is not None:
+                                                        return True
+                                                    return bool(out.segments or out.run_model)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if g == 14:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        key0 = m[13]
-                                        pos = m.end()
-                                        s = 12
-                                        continue
-                                    if g == 15:
-                                        k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -1008,6 +971,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         key0 = m[13]
                                         pos = m.end()
                                         s = 13
+                                        continue
+                                    if g == 15:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[13]
+                                        pos = m.end()
+                                        s = 14
                                         continue
                                     return None
                                 if g == 2:
@@ -1027,7 +1008,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         last, e, said = found
                                         pos = e
-                                        # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                                        # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep…
                                         if pos == n:
                                             return None
                                         m = match_10(text, pos)
@@ -1038,7 +1019,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "text")
                                                     if not fits:
                                                         return None
@@ -1052,13 +1033,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 key0 = bare0 = None
                                                 key0 = m[9]
                                                 pos = m.end()
-                                                s = 12
+                                                s = 13
                                                 continue
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                     else:
                         # state 6: after _NO_THINK; expected: TEXT
@@ -1101,7 +1088,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 8:
-                        # state 7: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="object…
+                        # state 7: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -1109,7 +1096,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 1:
                                 pos = m.end()
-                                s = 14
+                                s = 15
                                 continue
                             if g == 2:
                                 pos = m.end()
@@ -1139,7 +1126,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "text")
                                                 if not fits:
                                                     return None
@@ -1153,14 +1140,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             key0 = bare0 = None
                                             key0 = m[9]
                                             pos = m.end()
-                                            s = 15
+                                            s = 16
                                             continue
                                         if g == 13:
                                             k = key0 or place_name(args0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "text")
                                                 if not fits:
                                                     return None
@@ -1174,7 +1161,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             key0 = bare0 = None
                                             key0 = m[9]
                                             pos = m.end()
-                                            # after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
+                                            # after '" type="boolean"<|sep|>' in tool_call; expected: JSON_…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -1189,14 +1176,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                                 last, e, said = found
                                                 pos = e
-                                                s = 16
+                                                s = 17
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 9:
                             # state 8: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
@@ -1221,7 +1216,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1243,7 +1238,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1269,7 +1264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1302,9 +1297,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 last, e, said = found
                                 pos = e
-                                s = 17
+                                s = 18
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
             if s < 15:
                 if s < 12:
@@ -1324,9 +1321,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             last, e, said = found
                             pos = e
-                            s = 17
+                            s = 18
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 11: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
                         if pos == n:
@@ -1343,9 +1342,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             last, e, said = found
                             pos = e
-                            s = 17
+                            s = 18
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 13:
                         # state 12: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
@@ -1368,9 +1369,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
-                        if g == 16:
+                        if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1382,33 +1383,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
-                            key0 = m[13]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 18
+                            s = 6
                             continue
                         return None
                     else:
                         if s < 14:
-                            # state 13: after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "-0123456789":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                s = 19
-                                continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        else:
-                            # state 14: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                            # state 13: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
                             e = pos
                             stopped = False
                             while True:
@@ -1428,57 +1414,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
-                            if g == 2:
+                            if g == 16:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 12:
-                                k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                key0 = m[11]
-                                pos = m.end()
-                                s = 7
-                                continue
-                            if g == 15:
-                                k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "text")
                                 if not fits:
                                     return None
@@ -1492,61 +1430,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 key0 = bare0 = None
                                 key0 = m[13]
                                 pos = m.end()
-                                # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "-0123456789":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    s = 16
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            if g == 17:
-                                k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[13]
-                                pos = m.end()
-                                # after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "n":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    s = 16
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                s = 19
+                                continue
                             return None
+                        else:
+                            # state 14: after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "-0123456789":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                s = 20
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
-                if s < 17:
+                if s < 18:
                     if s < 16:
                         # state 15: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1570,7 +1479,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1590,83 +1499,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 7:
-                            k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 10:
-                            k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                            start0 = m.start(8)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[9]
-                            pos = m.end()
-                            # after TOOL_NAME in tool_call; expected: '"<|sep|>', '" index="'
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    key0 = m[2]
-                                    pos = m.end()
-                                    s = 14
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "text")
                             if not fits:
                                 return None
@@ -1690,410 +1525,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 7
                             continue
-                        return None
-                    else:
-                        # state 16: after JSON_BOOLEAN in tool_call; expected: '<|close|>argument<|sep|>'
-                        if pos == n:
-                            return None
-                        m = match_10(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 8:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[5]
-                                key0 = m[7]
-                                pos = m.end()
-                                s = 7
-                                continue
-                            if g == 10:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 15
-                                continue
-                            if g == 11:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                    except UNSOUND:
-                                        return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
-                                    pos = e
-                                    s = 16
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            if g == 14:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "[":
-                                    try:
-                                        last, e = scan(text, pos)
-                                    except UNSOUND:
-                                        return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
-                                    pos = e
-                                    s = 16
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                else:
-                    if s < 18:
-                        # state 17: after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
-                        if pos == n:
-                            return None
-                        m = match_10(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 8:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[5]
-                                key0 = m[7]
-                                pos = m.end()
-                                s = 7
-                                continue
-                            if g == 10:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 11:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                    except UNSOUND:
-                                        return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
-                                    pos = e
-                                    s = 17
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            if g == 12:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 9
-                                continue
-                            if g == 13:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 11
-                                continue
-                            if g == 14:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "[":
-                                    try:
-                                        last, e = scan(text, pos)
-                                    except UNSOUND:
-                                        return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
-                                    pos = e
-                                    s = 17
-                                    continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            if g == 15:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                    else:
-                        if s < 19:
-                            # state 18: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
+                        if g == 15:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "text")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2102,17 +1550,203 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                            if c in "ft":
+                            if c in "-0123456789":
                                 found = read_at(text, pos, depth)
                                 if found is None:
                                     return None
                                 last, e, said = found
                                 pos = e
-                                s = 19
+                                s = 17
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if g == 17:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "text")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            # after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "n":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                s = 17
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        return None
+                    else:
+                        if s < 17:
+                            # state 16: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 2:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "text")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 7:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "text")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 10:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "text")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
+                                start0 = m.start(8)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[9]
+                                pos = m.end()
+                                # after TOOL_NAME in tool_call; expected: '"<|sep|>', '" index="'
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        key0 = m[2]
+                                        pos = m.end()
+                                        s = 15
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "text")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                key0 = m[11]
+                                pos = m.end()
+                                s = 7
+                                continue
+                            return None
                         else:
-                            # state 19: after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                            # state 17: after JSON_BOOLEAN in tool_call; expected: '<|close|>argument<|sep|>'
                             if pos == n:
                                 return None
                             m = match_10(text, pos)
@@ -2123,7 +1757,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -2143,12 +1777,62 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 6
                                     continue
+                                if g == 8:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    name0 = m[5]
+                                    key0 = m[7]
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                if g == 10:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    s = 16
+                                    continue
                                 if g == 11:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -2174,65 +1858,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         pos = e
-                                        s = 19
+                                        s = 17
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                if g == 12:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[9]
-                                    pos = m.end()
-                                    s = 13
-                                    continue
-                                if g == 13:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[9]
-                                    pos = m.end()
-                                    s = 18
-                                    continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 14:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -2258,23 +1900,441 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "[":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         pos = e
-                                        s = 19
+                                        s = 17
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                else:
+                    if s < 19:
+                        # state 18: after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 8:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[5]
+                                key0 = m[7]
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 10:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 11:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    pos = e
+                                    s = 18
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            if g == 13:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 11
+                                continue
+                            if g == 14:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "[":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    pos = e
+                                    s = 18
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 15:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 10
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 20:
+                            # state 19: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "ft":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                s = 20
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 20: after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                if g == 11:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        pos = e
+                                        s = 20
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 12:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                if g == 13:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    s = 19
+                                    continue
+                                if g == 14:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "[":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        pos = e
+                                        s = 20
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 15:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "text")
                                         if not fits:
                                             return None
@@ -2303,10 +2363,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         last, e, said = found
                                         pos = e
-                                        s = 19
+                                        s = 20
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     lazy,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -32,62 +31,66 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})()|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})()|"
+    r"\s{0,9}<\/think>\s{0,9}())",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 first_1 = lazy(globals(), "first_1", r"[;<\[`\{]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r'})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|cal'
-    r'l_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
-    r']*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:'
-    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*('
-    r')|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xm'
-    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}"
-    r'\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:)'
-    r')|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
-    r"(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|pyth"
-    r'on_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r'
-    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?'
-    r":,)[ \t\x0c\r\n]*())|))|))|))|())",
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
+    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,'
+    r'99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
+    r"}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n "
+    r']```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:'
+    r'\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:'
+    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0'
+    r"c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_t"
+    r'ag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x'
+    r'0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"'
+    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?'
+    r":[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     ";<[`{",
 )
 spaces_1 = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r'})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|cal'
-    r'l_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
-    r']*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:'
-    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*('
-    r')|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xm'
-    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}"
-    r'\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:)'
-    r')|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
-    r"(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|pyth"
-    r'on_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r'
-    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?'
-    r":,)[ \t\x0c\r\n]*())|))|))|))|())",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
+    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,'
+    r'99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
+    r"}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n "
+    r']```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:'
+    r'\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:'
+    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0'
+    r"c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_t"
+    r'ag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x'
+    r'0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"'
+    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?'
+    r":[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())",
 )
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s'
-    r'{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x'
+    r"0c\r\n]*())",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_2 = (" ")
@@ -100,62 +103,65 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s'
-    r'{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:'
-    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0'
-    r',99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0'
-    r'c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:'
-    r"))[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|python_tag\|>))",
+    r'[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*('
+    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:'
+    r'))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c'
+    r'\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
+    r':arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|python_tag\|>))',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s'
-    r'{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)))',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|to'
-    r'ol_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"'
-    r'[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"'
-    r'\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"'
-    r'[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*('
-    r'))|))|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"na'
+    r'me"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|'
+    r'(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters)"\s{'
+    r'0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
+    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:'
+    r'(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
+    r"9}:))[ \t\x0c\r\n]*())|)|(\})())",
 )
 match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))")
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
 )
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|'
-    r"))|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:(\})())|))|))|)|(\})())",
 )
 match_16 = lazy(
     globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|'
+    r")|(\})())",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -331,7 +337,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, '{', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: _TURN_END, '{', _DATA_FENCE_OPEN, _FENCE…
                         m = match_3(text, pos)
                         if m is None:
                             return None
@@ -347,7 +353,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
-                            # after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"name": ', '"typ…
+                            # after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"name": …
                             if pos == n:
                                 return None
                             m = match_4(text, pos)
@@ -358,7 +364,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 8
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 4:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -483,7 +491,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"type": '
+                        # state 2: after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"ty…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -498,7 +506,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 12
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 4:
                             # state 3: after _TURN_END; expected: _TURN_END
@@ -526,7 +536,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 13
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 7:
                     if s < 6:
@@ -553,13 +565,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -581,7 +591,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 14
                                     continue
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
                         e = pos
                         while True:
@@ -696,13 +708,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -724,9 +734,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 15
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 9:
                             # state 8: after '"type": ' in code|tool_call; expected: JSON_VALUE
@@ -746,7 +760,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 13
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 9: after '"parameters": ' in code|tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -760,13 +776,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -788,12 +802,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 16
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
             if s < 15:
                 if s < 12:
                     if s < 11:
-                        # state 10: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type": '
+                        # state 10: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type":…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -813,13 +829,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -841,9 +855,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 17
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 11: after '"parameters": ' in code|tool_call; expected: JSON_VALUE
                         if pos == n:
@@ -857,13 +875,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -885,7 +901,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 18
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 13:
                         # state 12: after '"type": ' in code|tool_call; expected: JSON_VALUE
@@ -905,7 +923,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 19
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 14:
                             # state 13: after JSON_VALUE in code|tool_call; expected: ', ', '}'
@@ -948,7 +968,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 14: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
@@ -967,7 +989,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 17:
                     if s < 16:
@@ -987,7 +1011,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 16: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                         if pos == n:
@@ -1013,7 +1039,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 18:
                         # state 17: after JSON_VALUE in tool_call; expected: ', ', '}'
@@ -1032,7 +1060,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 19:
                             # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
@@ -1063,7 +1093,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 19: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -1081,6 +1113,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
     out.flush()
     return n

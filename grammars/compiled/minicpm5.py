@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -28,22 +29,24 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    "]{0,80}\\n))()|(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    "\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<param[\\sĠ]{0,9}name"
-    "\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'"
-    "]\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)())|))|)|(</function>)())|()))|))|)|````(?<![^\\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    "`)(?!json|xml|tool)[^`\\n]{0,80}\\n))()|(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:<param[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=()"
+    "{}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)()"
+    r")|))|)|(</function>)())|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
+    r":(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(globals(), "match_3", "[ \\t\\x0c\\r\\n]*(?:(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"']))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -57,33 +60,34 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:(?:<\/param>(?=\s{0,99}<(?:param[\sĠn]|\/function>|\/arguments>))))(?:[ \t\x0c\r\n]*(?:(?:<param[\sĠ]{0,9}na"
-    "me\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
-    "\"']\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)())|))|)|(</function>)())|)",
+    r"(?:(?:<\/param>(?=\s{0,99}<(?:param[\sĠn]|\/function>|\/arguments>))))(?:[ \t\x0c\r\n]*(?:(?:<param[\sĠ"
+    "]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)())|))|)|(</function>)())|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    "(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])|</param>|</function>|(?:<param[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9"
-    "}[\"'])",
+    "(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])|</param>|</function>|(?:<param[\\sĠ]{0,9}name\\s{0,9}"
+    "=\\s{0,9}[\"'])",
     "search",
 )
 match_8 = lazy(
     globals(), "match_8",
-    "(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'](?=[\\w.\\-]{1,200}[\"']\\s{0,9}>\\s{0,9}<(?:param[\\sĠn]|argum"
-    r"ents>|\/function>)))|(?:(?i:<\/think(?:ing)?>))()",
+    "(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'](?=[\\w.\\-]{1,200}[\"']\\s{0,9}>\\s{0,9}<(?:param[\\sĠ"
+    r"n]|arguments>|\/function>)))|(?:(?i:<\/think(?:ing)?>))()",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -194,7 +198,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<fu…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -269,7 +273,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_5(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -351,7 +357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -369,7 +375,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -503,7 +509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -521,7 +527,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -29,26 +30,27 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"
-    "<minimax:tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n"
-    "]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    "00})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1"
-    ",99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t"
-    "\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|("
-    r"(?:</invoke>))[ \t\x0c\r\n]*())|))|))|)|</minimax:tool_call>())|))|))|))|))|())|(?:<invoke\s{1,99}name\s{0,9}="
-    "\\s{0,9}[\"']?)()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r")|(?:(?i:<think(?:ing)?>))()|(?:<minimax:tool_call>)(?:[ \t\x0c\r\n]*(?:((?:<invoke\s{1,99}name\s{0,9}="
+    "\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
+    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|"
+    ")|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:["
+    " \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*"
+    "())|))|))|)|</minimax:tool_call>())|))|))|))|))|())|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<minimax:tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -58,61 +60,63 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\/parameter>(?=\s{0,99}<(?:\/invoke>|parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<parameter\s{1,99}name\s{0,9}"
-    "=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0"
-    ",99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\["
-    "\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<"
-    "invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199}"
-    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}"
-    "[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())"
-    r"|))|))|))|))|)|</minimax:tool_call>())|))|))|))|)|</minimax:tool_call>())|))|)",
+    r"(?:(?:<\/parameter>(?=\s{0,99}<(?:\/invoke>|parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<parameter\s{1,99}nam"
+    "e\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*"
+    "(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}="
+    "\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
+    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|"
+    ")|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:["
+    " \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\""
+    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|))|))|))|)|</minimax:tool_cal"
+    r"l>())|))|))|))|)|</minimax:tool_call>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    "(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|(?:<minimax:tool_call>)|</parameter>|(?:</invoke>)|(?:<parameter"
-    "\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)",
+    "(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|(?:<minimax:tool_call>)|</parameter>|(?:</invoke>)|(?:<p"
+    "arameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)",
     "search",
 )
 match_7 = lazy(
     globals(), "match_7",
-    "[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'"
-    "=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{"
-    "1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9"
-    "}[\"']?)|</minimax:tool_call>())|))|))|))|)|</minimax:tool_call>())",
+    r'<minimax:tool_call>(?=\s{0,99}<invoke\s)(?:[ \t\x0c\r\n]*(?:((?:<invoke\s{1,99}name\s{0,9}=\s{0,9}["'
+    "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
+    "']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</inv"
+    "oke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:("
+    "[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<i"
+    "nvoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
+    "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c\\r\\n]*())|))|)|</minimax:tool_call>())|)"
+    r")|))|))|)|</minimax:tool_call>())|))|))|))|))|)|(?:(?i:<\/think(?:ing)?>))()",
 )
 match_8 = lazy(
     globals(), "match_8",
-    "<minimax:tool_call>(?=\\s{0,99}<invoke\\s)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']"
-    "?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,9"
-    "9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\""
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]"
-    "*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    "\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0"
-    ",9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:["
-    " \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ "
-    r"\t\x0c\r\n]*())|))|)|</minimax:tool_call>())|))|))|))|)|</minimax:tool_call>())|))|))|))|))|)|(?:(?i:<\/think(?"
-    r":ing)?>))()",
+    "[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|</minimax:tool_call>())|))",
 )
-match_9 = lazy(
-    globals(), "match_9",
-    "[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:("
-    "?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|</minimax:tool_call>())|))",
+match_9 = lazy(globals(), "match_9", "[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))")
+match_10 = lazy(
+    globals(), "match_10",
+    "[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^"
+    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:("
+    "?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1"
+    ",99}name\\s{0,9}=\\s{0,9}[\"']?)|</minimax:tool_call>())|))|))|))|)|</minimax:tool_call>())",
 )
-match_10 = lazy(globals(), "match_10", "[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))")
 match_11 = lazy(
     globals(), "match_11",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -169,38 +173,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 2
                                 continue
-                            if g == 15:
-                                start0 = m.start(7)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[8]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                                start0 = m.start(12)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[13]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(14) - o)
-                                pos = m.end()
-                                s = 3
-                                continue
-                            if g == 16:
-                                start0 = m.start(7)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[8]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                                pos = m.end()
-                                s = 4
-                                continue
                             return None
                         return None
                     if once:
@@ -231,11 +203,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         pos = m.end()
-                        s = 5
+                        s = 3
                         continue
                     if g == 17:
                         pos = m.end()
-                        s = 6
+                        s = 4
                         continue
                     if g == 10:
                         start0 = m.start(7)
@@ -263,7 +235,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(14) - o)
                         pos = m.end()
-                        s = 3
+                        s = 5
                         continue
                     if g == 16:
                         start0 = m.start(7)
@@ -275,12 +247,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
                         pos = m.end()
-                        s = 4
+                        s = 6
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -374,16 +346,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 6:
                             start0 = m.start()
                             pos = m.end()
-                            s = 5
+                            s = 3
                             continue
                         if g == 17:
                             pos = m.end()
-                            s = 6
+                            s = 4
                             continue
                         if g == 10:
                             start0 = m.start(7)
@@ -411,7 +383,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(14) - o)
                             pos = m.end()
-                            s = 3
+                            s = 5
                             continue
                         if g == 16:
                             start0 = m.start(7)
@@ -423,7 +395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 18:
                             return None
@@ -451,7 +423,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -469,7 +441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -495,7 +467,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -513,121 +485,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
             else:
                 if s < 5:
                     if s < 4:
-                        # state 3: after '</invoke>\n'; expected: '<invoke name="', '</minimax:tool_call>'
-                        if pos == n:
-                            return None
-                        m = match_7(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 4:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 5:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 4
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '</minimax:tool_call>'; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos - o
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a - o, a + len(piece) - o)
-                            break
-                        out.consumed = pos - o
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a - o, a + len(piece) - o)
-                        g = m.lastindex
-                        if g == 1:
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 10:
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
-                            key0 = m[9]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 15:
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                            start0 = m.start(12)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(14) - o)
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 16:
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                else:
-                    if s < 6:
-                        # state 5: after '<think>\n' in think; expected: REASONING
+                        # state 3: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_8(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -667,7 +538,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -685,7 +556,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 7:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -711,7 +582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 14:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -729,7 +600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                                 pos = m.end()
-                                s = 4
+                                s = 6
                                 continue
                             return None
                         if g == 11:
@@ -757,7 +628,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after '">\n' in tool_call; expected: '<parameter name="', '</invoke>\n'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -767,10 +638,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                     pos = m.end()
-                                    s = 4
+                                    s = 6
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 12:
                             end_think(out, start0 - o, m.start() - o)
                             start0 = m.start(1)
@@ -790,7 +663,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 13:
                             end_think(out, start0 - o, m.start() - o)
@@ -803,22 +676,91 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(5) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 14:
                             end_think(out, start0 - o, m.end() - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
                     else:
-                        # state 6: after '\n<minimax:tool_call>\n'; expected: '<invoke name="'
+                        # state 4: after '\n<minimax:tool_call>\n'; expected: '<invoke name="'
+                        if pos == n:
+                            return None
+                        m = match_9(text, pos)
+                        if m is not None:
+                            return None
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 6:
+                        # state 5: after '</invoke>\n'; expected: '<invoke name="', '</minimax:tool_call>'
                         if pos == n:
                             return None
                         m = match_10(text, pos)
                         if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[2]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 5:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 6
+                                continue
                             return None
                         return bool(out.segments or out.run_model)
+                    else:
+                        # state 6: after '</minimax:tool_call>'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos - o
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a - o, a + len(piece) - o)
+                            break
+                        out.consumed = pos - o
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a - o, a + len(piece) - o)
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 10:
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            key0 = m[9]
+                            pos = m.end()
+                            s = 2
+                            continue
+                        return None
         else:
             if s < 10:
                 if s < 8:
@@ -853,7 +795,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -871,7 +813,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -897,7 +839,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -915,7 +857,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
                     else:
@@ -941,7 +883,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -959,7 +901,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -985,7 +927,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1003,7 +945,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
             else:
@@ -1031,7 +973,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1049,7 +991,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1075,7 +1017,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1093,7 +1035,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
                     else:
@@ -1119,7 +1061,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1137,7 +1079,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1163,7 +1105,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1181,7 +1123,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
                 else:
@@ -1208,7 +1150,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1226,7 +1168,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1252,7 +1194,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1286,7 +1228,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1312,11 +1254,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1334,7 +1276,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
                     else:
@@ -1360,7 +1302,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1378,7 +1320,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1404,7 +1346,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1438,7 +1380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1464,11 +1406,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1486,7 +1428,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 4
+                            s = 6
                             continue
                         return None
     out.flush()

@@ -26,11 +26,12 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r'0}\n))()|(?:\]<\]minimax\[>\[<tool_call>)(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9}name=["'
-    "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?>)[ "
-    r"\t\x0c\r\n]*())|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|</mm:think>()|<mm:"
-    "think>()|\\]~b\\]ai\\n|\\[e~\\[\\n?()|(?:\\]<\\]minimax\\[>\\[<invoke\\s{1,9}name=[\"']?)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:\]<\]minimax\[>\[<tool_call>)(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9"
+    "}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*"
+    "(?:(?:[\"']?>)[ \\t\\x0c\\r\\n]*())|))|))|())|````(?<![^\\n ]````)[^`\\n]{0,80}\\n()|`(?<!``)[^`\\n]{1,1"
+    r"000}`(?!`)()|</mm:think>()|<mm:think>()|\]~b\]ai\n|\[e~\[\n?()|(?:\]<\]minimax\[>\[<invoke\s{1,9}name=["
+    "\"']?)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -41,16 +42,16 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 notation_1 = notation("TAGGED_OBJECT", "]<]minimax[>[")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[</invoke>))(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9}name=["'
-    "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?>)[ "
-    r"\t\x0c\r\n]*())|))|)|\]<\]minimax\[>\[</tool_call>())|))",
+    r"[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[</invoke>))(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9"
+    "}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*"
+    "(?:(?:[\"']?>)[ \\t\\x0c\\r\\n]*())|))|)|\\]<\\]minimax\\[>\\[</tool_call>())|))",
 )
 first_2 = lazy(globals(), "first_2", r"[<\]]", "search")
 match_6 = lazy(
     globals(), "match_6",
-    "(?:\\]<\\]minimax\\[>\\[<tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:((?:\\]<\\]minimax\\[>\\[<invoke\\s{1,9}name=[\"']?)"
-    ")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?>)[ \\t"
-    r"\x0c\r\n]*())|))|))|)|</mm:think>()",
+    r'(?:\]<\]minimax\[>\[<tool_call>)(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9}name=["'
+    "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
+    r"']?>)[ \t\x0c\r\n]*())|))|))|)|</mm:think>()",
 )
 match_leading = None
 
@@ -107,7 +108,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, ']<]minimax[>[<to…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, ']<]minim…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -275,8 +276,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 3
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
         else:
             if s < 4:
                 # state 3: after '</mm:think>'; expected: TEXT
@@ -351,7 +356,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             c = text[pos]
                         if notation_1.may_begin(c):
-                            found = notation_1.read_at(text, pos, depth, True, schema_view_of(tools, name0, None, "json"))
+                            found = notation_1.read_at(
+                                text, pos, depth, True, schema_view_of(tools, name0, None, "json")
+                            )
                             if found is None:
                                 return None
                             last, e, said = found
@@ -375,8 +382,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 3
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 4:
                         end_think(out, start0, m.end())
                         pos = m.end()
@@ -428,7 +439,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 3
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -12,6 +12,7 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     place_name,
     to_json,
+    types_of,
 )
 
 SOURCES = {
@@ -26,58 +27,61 @@ TRIMS_TEXT = False
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s(?:(?=\\s{0,11"
-    r"}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:self|developer))"
-    r"?|(?<![^\n>])\s{0,4}to=(?:self|developer))?<\|message\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}t"
-    r"o=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c"
-    "\\r\\n]*(?:(?:(?:<\\|message\\|>\\s{0,9}<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x"
-    "0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parame"
-    "ter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    "\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|"
-    r")|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?:user|commentary)<\|message\|>))()|<atem:function_calls"
-    ">\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'"
-    "]\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
-    "\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:json|x"
-    r"ml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
-    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
+    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
+    r"o=(?:self|developer))?|(?<![^\n>])\s{0,4}to=(?:self|developer))?<\|message\|>))()|(?:(?:(?:<\|start\|>a"
+    r"ssistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))(?:[ \t\x0c"
+    r"\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:function_calls>\s{0,9}<ate"
+    "m:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
+    "\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
+    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
+    r"/atem:invoke>))[ \t\x0c\r\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|"
+    r">assistant|(?<![^\n>]))\s{0,4}to=(?:user|commentary)<\|message\|>))()|<atem:function_calls>\s{0,9}<atem"
+    ":invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0"
+    ",9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=()"
+    "{}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```"
+    r")(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?"
+    r"<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:self|developer))?|(?<![^\n>])\s{0,4}to=(?:self|developer))?<\|mess"
-    r"age\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:funct"
-    r"ion_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:function_c"
-    "alls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:("
-    "?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\""
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r"
-    "\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    ":[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r"
-    r"\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to="
-    "(?:user|commentary)<\\|message\\|>))()|<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    r"\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
-    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:self|developer))?|(?<![^\n>])\s{0,4}to=(?:self|developer))"
+    r"?<\|message\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s"
+    r"{0,9}<atem:function_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|"
+    ">\\s{0,9}<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]"
+    "{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name"
+    "=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9"
+    "}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0"
+    "c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem"
+    ":parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</atem:function_calls>()"
+    r")|))|))|))|))|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?:user|commentary)<\|message\|>"
+    "))()|<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200"
+    "})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"']"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())"
+    r"|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!j"
+    r"son|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\/atem:parameter>(?=\s{0,99}<(?:\/atem:invoke>|atem:parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    "\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    "\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    r"\s{0,9}>)())|))|))|))|))|)|</atem:function_calls>())|))|))|))|)|</atem:function_calls>())|))|)",
+    r"(?:(?:<\/atem:parameter>(?=\s{0,99}<(?:\/atem:invoke>|atem:parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<atem:"
+    "parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}n"
+    "ame=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t"
+    "\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{"
+    "1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(("
+    "?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
+    "\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^"
+    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|</atem:functi"
+    r"on_calls>())|))|))|))|)|</atem:function_calls>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)"
-    "))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\\s{1,9}name=[\"'])",
+    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function"
+    "_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\\s{1,9}name=[\"'])",
     "search",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:(?:<\|eo[mt]\|>))())")
@@ -88,41 +92,42 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|[t]o=|\\s(?:(?=\\s{0,11}(?:[t]))\\s{0,11}to=|\\s{12})|(?<![a-"
-    r"z])(?:[t](?<![^\n>](?s:.))o=[cu]|\s(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:<\|star"
-    r"t\|>assistant)?\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>))(?:[ \t\x0c\r\n]*(?:([\w."
-    r'\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:function_calls>\s{0,9}<atem:invoke\s{1,9}name=["'
-    "']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:"
-    "(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|))|))|)|(?:(?:(?:<\\|start\\|>assistant|(?<![^\\n>]))\\s{0,4}to=(?:use"
-    r"r|commentary)<\|message\|>))()|(?:(?:<\|eo[mt]\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|[t]o=|\\s(?:(?=\\s{0,11}(?:[t]))\\s{0,11}"
+    r"to=|\s{12})|(?<![a-z])(?:[t](?<![^\n>](?s:.))o=[cu]|\s(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to"
+    r"=|\s{12})))(?:(?:(?:<\|start\|>assistant)?\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function"
+    r"_calls>))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:functi"
+    "on_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)"
+    r")|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?:user|commentary)<\|message\|>))()|(?:(?:<"
+    r"\|eo[mt]\|>))())",
     "search",
 )
 match_6 = lazy(
     globals(), "match_6",
-    "[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))("
-    "?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:invoke\\s{1,9}name=[\"'])|</atem:function_calls>())|))|))|))|)|</atem:function_c"
-    r"alls>())",
+    "[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
+    "/atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:invoke\\s{1,9}name=[\"'])|</atem:function_calls>())|))|)"
+    r")|))|)|</atem:function_calls>())",
 )
 find_3 = lazy(
     globals(), "find_3",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s(?:(?=\\s{0,11"
-    r"}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:self|developer))"
-    r"?|(?<![^\n>])\s{0,4}to=(?:self|developer))?<\|message\|>))|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to="
-    r"(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}"
-    r"to=(?:user|commentary)<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<!["
-    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?"
-    r":<\|eo[mt]\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
+    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
+    r"o=(?:self|developer))?|(?<![^\n>])\s{0,4}to=(?:self|developer))?<\|message\|>))|(?:(?:(?:<\|start\|>ass"
+    r"istant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?:<\|"
+    r"start\|>assistant|(?<![^\n>]))\s{0,4}to=(?:user|commentary)<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:j"
+    r"son|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]`"
+    r"```)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?:<\|eo[mt]\|>))())",
     "search",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    "(?:<atem:invoke\\s{1,9}name=[\"'])|(?:(?:(?:<\\|start\\|>assistant|(?<![^\\n>]))\\s{0,4}to=(?=[\\w.\\-]{1,200}<"
-    r"\|message\|>\s{0,9}<atem:function_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\s{1,9}name="
-    "[\"'])",
+    "(?:<atem:invoke\\s{1,9}name=[\"'])|(?:(?:(?:<\\|start\\|>assistant|(?<![^\\n>]))\\s{0,4}to=(?=[\\w.\\-]{"
+    r"1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parame"
+    "ter\\s{1,9}name=[\"'])",
     "search",
 )
 match_leading = None
@@ -209,7 +214,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '<|start|>assistant to=self<|message|>', '<|star…
+                        # state 1: at an opening marker; expected: '<|start|>assistant to=self<|message|>',…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -295,7 +300,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 14:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -425,7 +430,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 2: after '<|start|>assistant to=self<|message|>' in think; expected: REASONING
+                        # state 2: after '<|start|>assistant to=self<|message|>' in think; expected: REASON…
                         m = find_2(text, pos)
                         if m is not None:
                             e = m.start()
@@ -464,7 +469,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 14:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -544,7 +549,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -562,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -588,7 +593,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -610,7 +615,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 4: after '</atem:invoke>\n'; expected: '<atem:invoke name="', '</atem:function_call…
+                        # state 4: after '</atem:invoke>\n'; expected: '<atem:invoke name="', '</atem:funct…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -710,40 +715,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        name0 = m[3]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                        start0 = m.start(7)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[8]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        name0 = m[3]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                        pos = m.end()
-                        s = 5
-                        continue
                     if g == 12:
                         out.after_text = False
                         pos = m.end()
@@ -774,7 +745,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -792,7 +763,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -818,7 +789,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -862,7 +833,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -880,7 +851,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -906,7 +877,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -978,7 +949,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -996,7 +967,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1022,7 +993,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1056,7 +1027,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1086,7 +1057,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1131,7 +1102,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1149,7 +1120,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1175,7 +1146,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1219,7 +1190,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1237,7 +1208,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1263,7 +1234,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

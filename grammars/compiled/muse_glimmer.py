@@ -12,6 +12,7 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     place_name,
     to_json,
+    types_of,
 )
 
 SOURCES = {
@@ -26,58 +27,61 @@ TRIMS_TEXT = False
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s(?:(?=\\s{0,11"
-    r"}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:user|commentary)"
-    r")?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4"
-    r"}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0"
-    "c\\r\\n]*(?:(?:(?:<\\|message\\|>\\s{0,9}<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:par"
-    "ameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
-    "\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:par"
-    "ameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</atem:function_calls>())|))|))|))|)"
-    r")|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))()|<atem:function_calls>\s{0,9}<a"
-    "tem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)"
-    "(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{"
-    "1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:json|xml|tool)[^`"
-    r"\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
-    r"|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
+    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
+    r"o=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|"
+    r">assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))(?:[ \t\x"
+    r"0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:function_calls>\s{0,9}<a"
+    "tem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
+    "\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
+    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
+    r"/atem:invoke>))[ \t\x0c\r\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|"
+    r">assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))()|<atem:function_calls>\s{0,9}<atem:invoke\s{1,9}n"
+    "ame=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x"
+    "0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
+    "00})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:json|xml|too"
+    r"l)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|me"
-    r"ssage\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:fun"
-    r"ction_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message\|>\s{0,9}<atem:function"
-    "_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
-    ":(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
-    ":(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c"
-    r"\r\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}t"
-    "o=self<\\|message\\|>))()|<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:(["
-    "\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name"
-    "=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|)"
-    r")|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|to"
-    r"ol)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary"
+    r"))?<\|message\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>"
+    r"\s{0,9}<atem:function_calls>)))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:<\|message"
+    "\\|>\\s{0,9}<atem:function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w."
+    "\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}"
+    "name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s"
+    "{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<"
+    "atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</atem:function_call"
+    r"s>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))()|<atem:"
+    "function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t"
+    "\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))"
+    r"|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
+    r"ool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\/atem:parameter>(?=\s{0,99}<(?:\/atem:invoke>|atem:parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    "\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    "\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:paramete"
-    "r\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']"
-    r"\s{0,9}>)())|))|))|))|))|)|</atem:function_calls>())|))|))|))|)|</atem:function_calls>())|))|)",
+    r"(?:(?:<\/atem:parameter>(?=\s{0,99}<(?:\/atem:invoke>|atem:parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<atem:"
+    "parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}n"
+    "ame=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t"
+    "\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{"
+    "1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(("
+    "?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
+    "\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^"
+    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|</atem:functi"
+    r"on_calls>())|))|))|))|)|</atem:function_calls>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)"
-    "))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\\s{1,9}name=[\"'])",
+    r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function"
+    "_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\\s{1,9}name=[\"'])",
     "search",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:(?:<\|eo[mt]\|>))())")
@@ -88,38 +92,38 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s(?:(?=\\s{0,11"
-    r"}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:user|commentary)"
-    r")?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4"
-    r"}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{"
-    r"0,4}to=self<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?"
-    r"!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?:<\|eo[mt]"
-    r"\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
+    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
+    r"o=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|"
+    r">assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?"
+    r":<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|too"
+    r"l)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{"
+    r"0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?:<\|eo[mt]\|>))())",
     "search",
 )
 match_6 = lazy(
     globals(), "match_6",
-    "[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))("
-    "?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:invoke\\s{1,9}name=[\"'])|</atem:function_calls>())|))|))|))|)|</atem:function_c"
-    r"alls>())",
+    "[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
+    "/atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:invoke\\s{1,9}name=[\"'])|</atem:function_calls>())|))|)"
+    r")|))|)|</atem:function_calls>())",
 )
 find_3 = lazy(
     globals(), "find_3",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|[t]o=|\\s(?:(?=\\s{0,11}(?:[t]))\\s{0,11}to=|\\s{12})|(?<![a-"
-    r"z])(?:[t](?<![^\n>](?s:.))o=[cu]|\s(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|s"
-    r"tart\|>assistant(?:\s{0,4}to=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))|(?"
-    r":(?:<\|start\|>assistant)?\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>))|(?:(?:<\|eo[mt"
-    r"]\|>))())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|[t]o=|\\s(?:(?=\\s{0,11}(?:[t]))\\s{0,11}"
+    r"to=|\s{12})|(?<![a-z])(?:[t](?<![^\n>](?s:.))o=[cu]|\s(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to"
+    r"=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}to=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:u"
+    r"ser|commentary))?<\|message\|>))|(?:(?:<\|start\|>assistant)?\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s"
+    r"{0,9}<atem:function_calls>))|(?:(?:<\|eo[mt]\|>))())",
     "search",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    "(?:<atem:invoke\\s{1,9}name=[\"'])|(?:(?:(?:<\\|start\\|>assistant|(?<![^\\n>]))\\s{0,4}to=(?=[\\w.\\-]{1,200}<"
-    r"\|message\|>\s{0,9}<atem:function_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\s{1,9}name="
-    "[\"'])",
+    "(?:<atem:invoke\\s{1,9}name=[\"'])|(?:(?:(?:<\\|start\\|>assistant|(?<![^\\n>]))\\s{0,4}to=(?=[\\w.\\-]{"
+    r"1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parame"
+    "ter\\s{1,9}name=[\"'])",
     "search",
 )
 match_leading = None
@@ -206,7 +210,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '<|start|>assistant to=user<|message|>', '<|star…
+                        # state 1: at an opening marker; expected: '<|start|>assistant to=user<|message|>',…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -292,7 +296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 14:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -465,7 +469,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -483,7 +487,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -509,7 +513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -531,7 +535,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 4: after '</atem:invoke>\n'; expected: '<atem:invoke name="', '</atem:function_call…
+                        # state 4: after '</atem:invoke>\n'; expected: '<atem:invoke name="', '</atem:funct…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -584,7 +588,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(text[pos:e], pos - o, e - o)
                         return None
                     else:
-                        # state 6: after '<|start|>assistant to=self<|message|>' in think; expected: REASONING
+                        # state 6: after '<|start|>assistant to=self<|message|>' in think; expected: REASON…
                         m = find_3(text, pos)
                         if m is not None:
                             e = m.start()
@@ -632,40 +636,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        name0 = m[3]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                        start0 = m.start(7)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[8]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        name0 = m[3]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                        pos = m.end()
-                        s = 5
-                        continue
                     return None
                 else:
                     if s < 9:
@@ -691,7 +661,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -709,7 +679,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -735,7 +705,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -779,7 +749,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -797,7 +767,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -823,7 +793,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -895,7 +865,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -913,7 +883,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -939,7 +909,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -973,7 +943,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1003,7 +973,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1048,7 +1018,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1066,7 +1036,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1092,7 +1062,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1136,7 +1106,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1154,7 +1124,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1180,7 +1150,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

@@ -16,6 +16,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -53,19 +54,20 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"(?:click|double_click|move|drag|scroll|type|keypress|wait|screensho'
-    r't)"|(?:x|y|button|keys|path|scroll_x|scroll_y|text)"\s{0,9}:[^{}]{0,400}"type"\s{0,9}:\s{0,9}"(?:click|double_c'
-    r'lick|move|drag|scroll|type|keypress)"))))(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-'
-    r'z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{'
-    r'1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:(['
-    r'\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:\{(?=\s{0,99}"(?:type"\s{0,9}:'
-    r'\s{0,9}"computer_call"|id"\s{0,9}:\s{0,9}"cu_|call_id"\s{0,9}:|actions?"\s{0,9}:\s{0,9}[\[{]\s{0,9}[{"])))(?:[ '
-    r'\t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]'
-    r'*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t'
-    r'\x0c\r\n]*())|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]'
-    r'|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:`'
-    r"``(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`"
-    r"(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'(?:(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"(?:click|double_click|move|drag|scroll|type|keypress|wait|s'
+    r'creenshot)"|(?:x|y|button|keys|path|scroll_x|scroll_y|text)"\s{0,9}:[^{}]{0,400}"type"\s{0,9}:\s{0,9}"('
+    r'?:click|double_click|move|drag|scroll|type|keypress)"))))(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")'
+    r'(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*('
+    r'?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|'
+    r'(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n'
+    r']*())|))|))|)|(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"computer_call"|id"\s{0,9}:\s{0,9}"cu_|call_id"\s'
+    r'{0,9}:|actions?"\s{0,9}:\s{0,9}[\[{]\s{0,9}[{"])))(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[)'
+    r')(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t'
+    r'\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"'
+    r'action"\s{0,9}:(?=\s{0,9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)['
+    r" \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
+    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|"
+    r"(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -74,14 +76,15 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))|(?:"action"\s{0,9}:(?=\s{0,9}\{))|'
-    r'(?:"call_id"\s{0,9}:(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c'
-    r'\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]'
-    r'*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"())|)|(\})[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))(?:'
-    r'[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t'
-    r'\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))[ \t\x0c\r'
-    r'\n]*())|))|))|))|))|))|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))|(?:"action"\s{0,9}:(?=\s{0'
+    r',9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x'
+    r'0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c'
+    r'\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ '
+    r'\t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"())|)|(\})[ \t\x0c\r\n]*())|))|))|))|))|)'
+    r')|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}'
+    r'")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]'
+    r'*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))|)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -92,38 +95,38 @@ match_7 = lazy(globals(), "match_7", r'[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r
 match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))('
-    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64'
+    r'}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0'
-    r",99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:['
-    r' \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*'
-    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?'
+    r'="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))('
+    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0'
-    r',99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"ty'
-    r'pe"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
-    r'\t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|'
-    r"))|))|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\})())|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0'
+    r'c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"'
+    r"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\})())|))|))",
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0'
-    r',99}:)[ \t\x0c\r\n]*())|))|))|)|\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0,9}:(?=\s{0,9}")'
-    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0'
+    r',9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))',
 )
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
-    r"}:)[ \t\x0c\r\n]*())|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_leading = None
 
@@ -203,7 +206,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '{', _CALL_OPEN, _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: '{', _CALL_OPEN, _DATA_FENCE_OPEN, _FENC…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -259,7 +262,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare1 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                    types = types_of(tools, name1, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -395,7 +398,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -486,7 +489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -564,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                    types = types_of(tools, name1, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -649,7 +652,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -735,7 +738,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                        types = types_of(tools, name1, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -786,7 +789,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -856,7 +859,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -907,7 +910,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                        types = types_of(tools, name1, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -957,7 +960,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                        types = types_of(tools, name1, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1010,7 +1013,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                    types = types_of(tools, name1, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -1037,12 +1040,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if g == 9:
                                                         e = m.end(3)
                                                         raw = text[start1:e]
-                                                        if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                        if not end_action(
+                                                            out, header, settings, name1, args1, id1, raw, start1, e
+                                                        ):
                                                             return None
                                                         args0 = nest_action(out, args0)
                                                         e = m.end(8)
                                                         raw = text[start0:e]
-                                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                        if not end_action(
+                                                            out, header, settings, name0, args0, id0, raw, start0, e
+                                                        ):
                                                             return None
                                                         pos = m.end()
                                                         s = 3
@@ -1084,7 +1091,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

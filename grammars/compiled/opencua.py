@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -74,18 +75,19 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[\#<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyaut"
-    r"ogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?"
-    r":\(())|)|import [a-z]{1,20}(?=\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,3"
-    r"0}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|)|(?:(?:(?<![^\n])#{1,3} ?(?:Observa"
-    r"tion|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?:(?<![^\n])#{1,"
-    r"3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|code)?[ ]?\n(?=(?:import"
-    r" pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z"
-    r"_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)|((?:pyautogui|computer|mobile|b"
-    r"rowser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?"
-    r":([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:"
-    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````"
-    r")[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:("
+    r"(?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:"
+    r"[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|brow"
+    r"ser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|)|(?"
+    r":(?:(?<![^\n])#{1,3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui"
+    r"\.|computer\.))))()|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n"
+    r"]*(?:(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]"
+    r"*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\("
+    r"))(?:[ \t\x0c\r\n]*(?:\(())|))|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}"
+    r"\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=)"
+    r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
+    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
 notation_1 = notation("PYTHON_VALUE", "")
@@ -101,27 +103,28 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?"
-    r":=[ \t\x0c\r\n]*())|))|())|(\))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}"
-    r"(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}"
-    r"=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|)|(?:```)())|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c"
+    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|())|(\))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)"
+    r"\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A"
+    r"-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|)|(?:```)())|))",
 )
 first_2 = lazy(globals(), "first_2", r"[\#`]", "search")
 match_9 = lazy(
     globals(), "match_9",
-    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))|(?:(?:(?<![^\n])#{1,3} ?(?:O"
-    r"bservation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?:(?<![^\n"
-    r"])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|code)?[ ]?\n(?=(?:"
-    r"import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.["
-    r"A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0"
-    r",99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|((?:pyautogui|computer|mobile|browser|time)"
-    r"\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)",
+    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))|(?:(?:(?<![^\n])#{1,"
+    r"3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))("
+    r")|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:p"
+    r"ython|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|"
+    r"computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]"
+    r"*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)"
+    r")|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\("
+    r"))(?:[ \t\x0c\r\n]*(?:\(())|))|)",
 )
 match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
-    r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)"
-    r"(?=\())(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n))",
+    r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|te"
+    r"rminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n))",
 )
 match_leading = None
 
@@ -208,7 +211,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '```python\n', '\n## Action:\n', '\n## Code:\n',…
+                        # state 1: at an opening marker; expected: '```python\n', '\n## Action:\n', '\n## C…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -265,7 +268,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -312,7 +315,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -339,7 +342,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 3:
                                                     e = m.end(2)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 9
@@ -445,7 +450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -502,7 +507,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -549,7 +554,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -651,7 +656,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -698,7 +703,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -725,7 +730,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 3:
                                                     e = m.end(2)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 14
@@ -765,7 +772,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -810,7 +817,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -828,7 +835,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', '…
                                                 if pos == n:
                                                     return None
                                                 m = match_8(text, pos)
@@ -837,7 +844,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if g == 9:
                                                         e = m.end(4)
                                                         raw = text[start0:e]
-                                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                        if not end_action(
+                                                            out, header, settings, name0, args0, id0, raw, start0, e
+                                                        ):
                                                             return None
                                                         pos = m.end()
                                                         s = 10
@@ -875,7 +884,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -893,7 +902,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', '…
                                                 if pos == n:
                                                     return None
                                                 m = match_8(text, pos)
@@ -902,7 +911,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if g == 9:
                                                         e = m.end(4)
                                                         raw = text[start0:e]
-                                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                        if not end_action(
+                                                            out, header, settings, name0, args0, id0, raw, start0, e
+                                                        ):
                                                             return None
                                                         pos = m.end()
                                                         s = 10
@@ -929,7 +940,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -981,7 +992,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -1008,7 +1019,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 9:
                                                 e = m.end(4)
                                                 raw = text[start0:e]
-                                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
                                                     return None
                                                 pos = m.end()
                                                 s = 10
@@ -1039,7 +1052,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -1158,7 +1171,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1281,7 +1294,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1323,7 +1336,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1438,7 +1451,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -1483,7 +1496,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -1510,7 +1523,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 9:
                                                 e = m.end(4)
                                                 raw = text[start0:e]
-                                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
                                                     return None
                                                 pos = m.end()
                                                 s = 10
@@ -1553,7 +1568,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1636,7 +1651,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -1681,7 +1696,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -1733,7 +1748,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -48,27 +49,28 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<`at])(?=[<`]|(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?=\s"
-    r"{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:"
-    r"PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t"
-    r"\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:)"
-    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)())",
+    r"(?=[<`at])(?=[<`]|(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])action"
+    r"s?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?"
+    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]"
+    r"?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:"
+    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^"
+    r"\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
+    r"`(?!`)()|(?:<\|im_end\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ "
-    r"\t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}"
-    r"(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:js"
-    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])thought"
-    r"s?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_e"
-    r"nd\|>)()",
+    r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
+    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|(["
+    r"A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?"
+    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
+    r"(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,2"
-    r"0}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
+    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A"
+    r"-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -80,10 +82,11 @@ may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"</point>", "search")
 match_6 = lazy(globals(), "match_6", r"(?:\](?![^\n<]))()")
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?"
-    r":[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_["
-    r"A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r"
-    r"\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:)))",
+    r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?="
+    r"\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<!"
+    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\["
+    r"|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0,8"
+    r"00}\nactions?:)))",
     "search",
 )
 match_leading = None
@@ -137,7 +140,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nactions:\n', _DATA_FENCE_OPEN, _FENCE_OPEN, '…
+                    # state 1: at an opening marker; expected: '\nactions:\n', _DATA_FENCE_OPEN, _FENCE…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -293,7 +296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -337,7 +340,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -420,7 +423,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -468,7 +471,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -537,7 +540,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -585,7 +588,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None

@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -30,14 +29,15 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:<\|plamo:begin_tool_requests:plamo\|>\s{0,9}<\|plamo:end_tool_requests:plamo\|>)()|(?:(?i:```(?<![^\n ]```)("
-    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<\|plamo:begi"
-    r"n_tool_requests:plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:begin_tool_request:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|pl"
-    "amo:begin_tool_name:plamo\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?:<\|plamo:end_tool_name:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:(?:<\|plamo:begin_tool_arguments:plamo\|>\s{"
-    r"0,9}(?:<\|plamo:constrain\|>\s{0,9}json\s{0,9})?<\|plamo:msg\|>))())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,"
-    r"80}\n()|(?:<\|plamo:begin_think:plamo\|>)()|(?:<\|plamo:end_think:plamo\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
-    r":<\|plamo:tag\|>)()|(?:<\|plamo:begin_tool_request:plamo\|>)[ \t\x0c\r\n]*()",
+    r"(?:<\|plamo:begin_tool_requests:plamo\|>\s{0,9}<\|plamo:end_tool_requests:plamo\|>)()|(?:(?i:```(?<![^"
+    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
+    r"|(?:<\|plamo:begin_tool_requests:plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:begin_tool_request:plamo\|>)(?:"
+    "[ \\t\\x0c\\r\\n]*(?:(?:<\\|plamo:begin_tool_name:plamo\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
+    r"){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\|plamo:end_tool_name:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:(?:<"
+    r"\|plamo:begin_tool_arguments:plamo\|>\s{0,9}(?:<\|plamo:constrain\|>\s{0,9}json\s{0,9})?<\|plamo:msg\|>"
+    r"))())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\|plamo:begin_think:plamo\|>)()|(?:<\|plamo"
+    r":end_think:plamo\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|plamo:tag\|>)()|(?:<\|plamo:begin_tool_requ"
+    r"est:plamo\|>)[ \t\x0c\r\n]*()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -47,11 +47,12 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(globals(), "match_4", r"(?:<\|plamo:begin_tool_requests:plamo\|>)|(?:<\|plamo:end_think:plamo\|>)()")
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:(?:<\|plamo:end_tool_arguments:plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:end_tool_request:plamo\|"
-    r">)(?:[ \t\x0c\r\n]*(?:(<\|plamo:begin_tool_request:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|plamo:begin_tool_name:pla"
-    "mo\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\|plamo"
-    r":end_tool_name:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:(?:<\|plamo:begin_tool_arguments:plamo\|>\s{0,9}(?:<\|plamo:cons"
-    r"train\|>\s{0,9}json\s{0,9})?<\|plamo:msg\|>))())|))|))|))|)|(?:<\|plamo:end_tool_requests:plamo\|>)())|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:<\|plamo:end_tool_arguments:plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:end_tool_request"
+    r":plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:begin_tool_request:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|plamo:beg"
+    "in_tool_name:plamo\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0"
+    r"c\r\n]*(?:(?:<\|plamo:end_tool_name:plamo\|>)(?:[ \t\x0c\r\n]*(?:(?:(?:<\|plamo:begin_tool_arguments:pl"
+    r"amo\|>\s{0,9}(?:<\|plamo:constrain\|>\s{0,9}json\s{0,9})?<\|plamo:msg\|>))())|))|))|))|)|(?:<\|plamo:en"
+    r"d_tool_requests:plamo\|>)())|))|))",
 )
 match_leading = None
 
@@ -114,7 +115,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _EMPTY_CALLS, _DATA_FENCE_OPEN, _FENCE_OPEN, '<|…
+                    # state 1: at an opening marker; expected: _EMPTY_CALLS, _DATA_FENCE_OPEN, _FENCE_O…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -211,7 +212,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>'…
+                    # state 2: after '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plam…
                     if pos == n:
                         return None
                     c = text[pos]
@@ -223,13 +224,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -241,11 +240,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -254,7 +253,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 6
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 3: after '<|plamo:begin_think:plamo|>' in think; expected: REASONING
                     e = pos
@@ -355,7 +356,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 7:
-                    # state 6: after JSON_OBJECT in tool_call; expected: '<|plamo:end_tool_arguments:plamo|>'
+                    # state 6: after JSON_OBJECT in tool_call; expected: '<|plamo:end_tool_arguments:pl…
                     if pos == n:
                         return None
                     m = match_5(text, pos)
@@ -383,10 +384,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 8:
-                        # state 7: after '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>'…
+                        # state 7: after '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plam…
                         if pos == n:
                             return None
                         c = text[pos]
@@ -398,13 +401,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -416,11 +417,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -429,9 +430,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 8
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
-                        # state 8: after JSON_OBJECT in tool_call; expected: '<|plamo:end_tool_arguments:plamo|>'
+                        # state 8: after JSON_OBJECT in tool_call; expected: '<|plamo:end_tool_arguments:pl…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -459,6 +462,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -33,28 +34,30 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\(\s{0,99}(?:\)|[A-Za"
-    r"-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n"
-    r"]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:"
-    r",)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|(?:(?i:```(?<![^"
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<"
-    r"![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,1"
+    r"99}\(\s{0,99}(?:\)|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ "
+    r"\t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?"
+    r":[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]"
+    r"*(?:\(())|))|)|\]())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```("
+    r"?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1"
+    r"000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
@@ -62,42 +65,45 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t"
-    r"\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}|(\))(?:[ \t\x"
-    r"0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|))|))|))|)|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]"
-    r"\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0"
-    r"c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n"
-    r"]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]"
-    r"{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|\]())|()))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)"
+    r"(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99"
+    r"}|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|))|))|))|)|(?:,)(?:[ \t"
+    r"\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:,(?"
+    r"=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n"
+    r"]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)"
+    r"\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|"
+    r"\]())|()))",
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|\])")
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,2"
-    r"0}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:[A-Za-z_]"
-    r"\w{0,99}|(\))(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|)|\]())|))",
+    r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,("
+    r"?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r"
+    r"\n]*(?:[A-Za-z_]\w{0,99}|(\))(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|)|\]())|))",
 )
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(?:<\|python_end\|>)())")
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\(\s{0,99"
-    r"}(?:\)|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:"
-    r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}"
+    r"\(\s{0,99}(?:\)|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t"
+    r"\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)"
+    r")",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
+    r"\t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_11 = lazy(globals(), "match_11", r"(?<=\n)[ ]{0,3}```()")
 match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -226,7 +232,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '[', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: _TURN_END, '[', _DATA_FENCE_OPEN, _FENCE…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -342,7 +348,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -382,7 +388,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -397,7 +403,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 9
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 16:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -452,8 +460,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 4
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 5:
                     if s < 4:
@@ -490,7 +502,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after ']'; expected: TEXT, _PYTHON_END
                         m = match_8(text, pos)
@@ -573,7 +587,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name1 is None else tools.types(name1, k)
+                                        types = types_of(tools, name1, k)
                                         value, fits = bare_value(bare1, types, "json")
                                         if not fits:
                                             return None
@@ -586,7 +600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args1[k] = value
                                     key1 = bare1 = None
                                     pos = e
-                                    # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, ', ', ')'
+                                    # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, ', ',…
                                     if pos == n:
                                         return None
                                     m = match_10(text, pos)
@@ -613,7 +627,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                    types = types_of(tools, name1, k)
                                                     value, fits = bare_value(bare1, types, "json")
                                                     if not fits:
                                                         return None
@@ -626,7 +640,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args1[k] = value
                                                 key1 = bare1 = None
                                                 pos = e
-                                                # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, '…
+                                                # after PYTHON_VALUE in tool_call in code; expected: _LAST_…
                                                 if pos == n:
                                                     return None
                                                 m = match_10(text, pos)
@@ -636,18 +650,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if not name1 or (known is not None and name1 not in known):
                                                             return None
                                                         if parts1.__class__ is not str:
-                                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                                            parts1 = "".join(parts1 or ()) + closing_text(
+                                                                args1, keyed=True
+                                                            )
                                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(3))
                                                         out.after_text = False
                                                         pos = m.end()
                                                         s = 6
                                                         continue
                                                     return None
-                                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
-                                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                                if args1 is not None or key1 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
                         e = pos
                         while True:
@@ -713,33 +737,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[3]
                             pos = m.end()
                             s = 2
-                            continue
-                        if g == 7:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 8:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
                             continue
                         if g == 10:
                             start0 = m.start()
@@ -880,7 +877,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "json")
                                         if not fits:
                                             return None
@@ -895,7 +892,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 9
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -936,7 +935,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after '=' in tool_call; expected: PYTHON_VALUE
                         if pos == n:
@@ -956,7 +957,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -996,7 +997,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -1011,7 +1012,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 12
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 10:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1035,8 +1038,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 13:
                     if s < 12:
@@ -1099,7 +1106,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "json")
                                         if not fits:
                                             return None
@@ -1114,7 +1121,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 12
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -1158,7 +1167,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 13
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 14:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -1186,7 +1197,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 14:
                         # state 13: after '=' in tool_call; expected: PYTHON_VALUE
@@ -1207,7 +1220,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -1247,7 +1260,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -1262,7 +1275,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 14
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 10:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1286,8 +1301,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 14: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
@@ -1316,7 +1335,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "json")
                                         if not fits:
                                             return None
@@ -1331,7 +1350,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 14
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 10:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -1355,6 +1376,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -31,28 +32,29 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"
-    "<tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,19"
-    r"9})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<paramet"
-    "er=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))"
-    r"|())|<function=()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r")|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^"
+    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:(?:</function>)("
+    "?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r"{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
@@ -60,23 +62,23 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t\x0c\r\n"
-    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|))",
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|))",
 )
 spaced_2 = lazy_search(
     globals(), "spaced_2",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
-    r"\x0c\r\n]*(?:(</tool_call>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>"
+    r")(?:[ \t\x0c\r\n]*(?:(</tool_call>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)|<parameter=(?:[ \t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
-    r"\x0c\r\n]*(?:(</tool_call>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>"
+    r")(?:[ \t\x0c\r\n]*(?:(</tool_call>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)|<parameter=(?:[ \t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -90,30 +92,31 @@ match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:<function=)")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool"
-    "_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>"
-    r"\n?)())|))|))|))|))|))|))",
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?"
+    ":(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    r"\r\n]*(?:(?:>\n?)())|))|))|))|))|))|))",
 )
 spaced_4 = lazy_search(
     globals(), "spaced_4",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
-    "\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ "
-    r"\t\x0c\r\n]*(?:(?:>\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;"
+    r"|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|)",
     "\n",
     "<",
 )
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
-    "\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ "
-    r"\t\x0c\r\n]*(?:(?:>\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;"
+    r"|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|)",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -233,7 +236,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -363,7 +366,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 5:
                                 k = key1 or place_name(args1)
-                                types = None if tools is None or name1 is None else tools.types(name1, k)
+                                types = types_of(tools, name1, k)
                                 value, fits = bare_value(bare1, types, "json")
                                 if not fits:
                                     return None
@@ -405,7 +408,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 3:
                                     k = key1 or place_name(args1)
-                                    types = None if tools is None or name1 is None else tools.types(name1, k)
+                                    types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
                                     if not fits:
                                         return None
@@ -522,7 +525,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     m = match_9(text, pos)
                     if m is not None:
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
                         # state 6: after '</tool_call>'; expected: TEXT, '\n<tool_call>\n'
@@ -575,7 +580,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 2:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -597,7 +602,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 4:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -685,7 +690,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -707,7 +712,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -760,18 +765,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 8
                         continue
-                    if g == 9:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
-                        pos = m.end()
-                        s = 6
-                        continue
                     if g == 11:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -811,7 +804,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -833,7 +826,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -879,7 +872,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -901,7 +894,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

@@ -16,6 +16,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -95,28 +96,30 @@ mapping = mapping_of(header)
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"
-    "<tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,19"
-    r"9})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)()|(?:</function>)(?"
-    ":[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})("
-    r"?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r")|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^"
+    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:<parameter=(?="
+    r"\w{1,40}>\s{0,99}<parameter=)()|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))"
+    r"|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -128,31 +131,32 @@ match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:<function=)")
 match_8 = lazy(globals(), "match_8", r"<tool_call>(?=\s{0,99}<function=)|(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(
     globals(), "match_9",
-    r">(?=\s{0,99}<parameter=)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)|(?:</function>)|<parame"
-    "ter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r">(?=\s{0,99}<parameter=)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)|(?:</function>)"
+    "|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)("
+    r"))|))|))|)",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"(?:<tool_call>)|</tool_call>|<parameter=", "search")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter="
-    ")|(?:</function>)(?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
-    r"\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|))",
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<pa"
+    r"rameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^\s<>"
+    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|))",
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}"
-    r">\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?="
+    r"\w{1,40}>\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}"
-    r">\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?="
+    r"\w{1,40}>\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -161,10 +165,11 @@ may_lack_closer_2 = lazy(
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -279,7 +284,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -395,7 +400,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_7(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -479,7 +486,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
                                 return None
@@ -560,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -593,7 +600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 4:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -681,7 +688,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     g = m.lastindex
                     if g == 2:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
                                 return None
@@ -714,7 +721,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
                                 return None
@@ -766,24 +773,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 10:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if mapping.is_name(name0 or ""):
-                            e = m.end(9)
-                            raw = text[start0:e]
-                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                return None
-                        else:
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -823,7 +812,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -856,7 +845,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -907,7 +896,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -940,7 +929,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None

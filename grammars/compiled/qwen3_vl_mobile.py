@@ -5,8 +5,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_action,
     end_call,
     end_code,
@@ -17,7 +17,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -77,53 +76,56 @@ mapping = mapping_of(header)
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_"
-    r"text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜"
-    r">|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:"
-    r'(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<to'
-    r"ol_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|too"
-    r"l)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|sum"
-    r"mary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ "
-    r'\t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
-    r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c'
-    r"\r\n]*())|))|()))|()))",
+    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
+    r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
+    r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
+    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Ac'
+    r"tion:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
+    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!`"
+    r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
+    r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
+    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r'})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:('
-    r"?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)"
-    r"()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?"
-    r':[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:a'
-    r'rguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
-    r'\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r'ECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>'
+    r")))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
+    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
+    r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
+    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
+    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()'
+    r"))|())",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_4 = lazy(
     globals(), "match_4",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r"
-    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
-    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|par'
-    r'ameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
+    r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
+    r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
+    r'0-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|'
+    r")",
 )
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(?:<tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -134,39 +136,41 @@ match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_"
-    r"text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜"
-    r">|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})|(?:(?<![^\n])Thought:(?"
-    r'=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_c'
-    r"all>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t"
-    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"'
-    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0'
-    r"c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))",
+    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
+    r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
+    r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
+    r'|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))|(?<![^\n])Action'
+    r":(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<t"
+    r'ool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
+    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x'
+    r'0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
     "search",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_cal'
+    r"l>))())|))",
 )
 match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -246,7 +250,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, _DATA_FE…
+                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, …
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -415,18 +419,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_8(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 13:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         pos = m.end()
-                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTHER_KEY
+                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
                         if pos == n:
                             return None
                         m = match_9(text, pos)
                         if m is not None:
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -521,13 +529,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -549,9 +555,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 7
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     return None
                 else:
                     if s < 4:
@@ -600,13 +610,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -628,7 +636,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 8
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 3:
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(2)
@@ -645,7 +655,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 7:
                 if s < 6:
@@ -661,13 +673,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -689,7 +699,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 9
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 6: after _CODE_SPAN; expected: TEXT
                     if once:
@@ -755,7 +767,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 9:
                         # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
@@ -780,7 +794,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 9: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
@@ -804,6 +820,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -7,8 +7,8 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_answer,
     end_answer_call,
     end_call,
@@ -21,8 +21,8 @@ from outspoken.fast_path.runtime import (
     place_name,
     scan,
     to_json,
-    too_deep,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -40,53 +40,56 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[\ \#\*<AFOT_`afot])(?=[<`]|(?<![a-z])(?:[\#\*_](?<![^\n](?s:.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Aa](?<![^"
-    r"\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#"
-    r"\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo])|\s{12})))"
-    "(?:(?:(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^"
-    "\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,"
-    "2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}"
-    "\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]"
-    "?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?i:[\\]\"'`]?\\s"
-    r"{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}\{)))[ \t\x0c\r\n]*()|(?:(?:(?"
-    "i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:[^\\s{`]|`{"
-    r"1,2}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]"
-    r"{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,"
-    r"2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|`"
-    r"```(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r"(?=[\ \#\*<AFOT_`afot])(?=[<`]|(?<![a-z])(?:[\#\*_](?<![^\n](?s:.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[A"
+    r"a](?<![^\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:("
+    r"?=\s{0,11}(?:[\#\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]"
+    r"|[Tt][Hh][Oo])|\s{12})))(?:(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_"
+    "]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0"
+    ",9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n"
+    "\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?"
+    "i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:jso"
+    "n)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,"
+    "3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}\\{)))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}"
+    r"[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}(?:[^\s{`]|`{1,2}[^`]|```(?:json)?\s{"
+    r"0,9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_"
+    r"]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))"
+    r"()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s"
-    "\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}["
-    " ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s["
-    "\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d"
-    "{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?i:[\\]\"'`]?\\s{0,9"
-    r"}[*_#]{0,3}[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}\{)))[ \t\x0c\r\n]*()|(?:(?:(?i:["
-    "\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:[^\\s{`]|`{1,2"
-    r"}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,"
-    r"2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}["
-    r" ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
-    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "(?:(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?"
+    "=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{"
+    "0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]"
+    "\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0"
+    r",3}[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```(?:json)?(?=\s{0,9}\{))[ \t\x0c\r"
+    "\\n]*()|(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?="
+    "\\s{0,9}\\{)))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}"
+    r"[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}(?:[^\s{`]|`{1,2}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|(?i:("
+    r"?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n]"
+    r")[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*"
+    r"_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
+    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[\ \#\*AFOT_afot])(?=(?<![a-z])(?:[\#\*_](?<![^\n](?s:.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Aa](?<![^\n](?s:"
-    r".))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_"
-    r"afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo])|\s{12})))(?:(?:("
-    "?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]"
-    "{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:："
-    "])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]"
-    "{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*"
-    "_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?=\\s{0,9}\\{))|(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?in"
-    "put[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}\\{)))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]"
-    r"{0,3}[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}(?:[^\s{`]|`{1,2}[^`]|```(?:json)?\s{0,9"
-    r"}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)"
-    r"|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])["
-    r" ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r"(?=[\ \#\*AFOT_afot])(?=(?<![a-z])(?:[\#\*_](?<![^\n](?s:.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Aa](?<!["
+    r"^\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,"
+    r"11}(?:[\#\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][H"
+    r"h][Oo])|\s{12})))(?:(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
+    "\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}act"
+    "ion[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{"
+    "}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]"
+    "\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?="
+    "\\s{0,9}\\{))|(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,"
+    "2}(?=\\s{0,9}\\{)))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d"
+    r"{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\s{0,9}(?:[^\s{`]|`{1,2}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|"
+    r"(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^"
+    r"\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9"
+    r"}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|Final\ Answer:", "search")
@@ -155,7 +158,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', _OBSERVATION_OPEN, '\nThought: ', …
+                    # state 1: at an opening marker; expected: '\nAction: ', _OBSERVATION_OPEN, '\nThou…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -301,13 +304,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -337,7 +338,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 3: after '\nAction Input: ' in tool_call; expected: JSON_OBJECT
                     if pos == n:
@@ -351,13 +354,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -376,7 +377,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 8
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
         else:
             if s < 6:
                 if s < 5:
@@ -469,7 +472,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         span0 = (a, a + len(piece)) if piece else (0, 0)
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
                             return None
@@ -501,7 +504,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     span0 = (a, a + len(piece)) if piece else (0, 0)
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     value, fits = bare_value(bare0, types, "json")
                     if not fits:
                         return None

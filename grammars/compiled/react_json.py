@@ -7,8 +7,8 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_answer,
     end_answer_call,
     end_call,
@@ -22,8 +22,8 @@ from outspoken.fast_path.runtime import (
     read_at,
     scan,
     to_json,
-    too_deep,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -42,133 +42,143 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r'(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s|"[AFRTa'
-    r"frt]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo"
-    r"](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11"
-    r"}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[F"
-    r'f][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,'
-    r'99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_cal'
-    r'ls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n'
-    r']*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s'
-    r'{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0'
-    r'c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0'
-    r',99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
-    r'|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}'
-    r'\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reaso'
-    r'ning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:action|tool|to'
-    r'ol_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reaso'
-    r'ning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,'
-    r'800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"'
-    r'\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}'
-    r'(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"'
-    r'(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ '
-    r"\t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}"
-    r'(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|ar'
-    r'gs)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_'
-    r'calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?'
-    r':"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_c'
-    r'alling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
-    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{'
-    r'0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inp'
-    r'ut|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}'
-    r'"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thoug'
-    r'ht|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0'
-    r',99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{'
-    r'0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
-    r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|r'
-    r'easoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s'
-    r'{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|'
-    r'\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?'
-    r':(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool'
-    r')"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?'
-    r"\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?"
-    r"[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r'(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s'
+    r'|"[AFRTafrt]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))'
+    r"[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii]"
+    r"[Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<!["
+    r"^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"
+    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|t'
+    r'ool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,'
+    r'99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
+    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
+    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())'
+    r'|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{'
+    r'0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{'
+    r"0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}"
+    r'```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reas'
+    r'oning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:actio'
+    r'n|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"funct'
+    r'ion|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:'
+    r'\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}'
+    r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
+    r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
+    r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
+    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}'
+    r'[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|to'
+    r"ol|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,"
+    r'99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"'
+    r'\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|r'
+    r'easoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling'
+    r')"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:func'
+    r'tion|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]'
+    r'{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|to'
+    r'ol_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:('
+    r'?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_in'
+    r'put|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,9'
+    r'9}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
+    r',99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"'
+    r'(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,'
+    r'99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r'
+    r'\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:actio'
+    r'n_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s'
+    r'{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:'
+    r'action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool'
+    r')"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observa'
+    r"tion[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0"
+    r",3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}["
+    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n"
+    r" ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?"
+    r"!`)()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?'
-    r':tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{'
-    r'\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,'
-    r'99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|'
-    r'tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99'
-    r'}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}'
-    r'"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{'
-    r"0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}"
-    r'\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```['
-    r'\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_'
-    r'calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?'
-    r':"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_c'
-    r'alling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
-    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{'
-    r'0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inp'
-    r'ut|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#'
-    r']{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|func'
-    r'tion|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:act'
-    r'ion|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|th'
-    r'ought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"'
-    r'\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool'
-    r'_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:'
-    r'\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
-    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
-    r']*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"'
-    r'\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,80'
-    r'0}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99'
-    r'}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?'
-    r':"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?'
-    r':name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:('
-    r'?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s'
-    r'{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_nam'
-    r'e)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|argument'
-    r's|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n'
-    r']*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*'
-    r"())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^"
-    r"\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0"
-    r",3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
-    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
+    r')?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}'
+    r'\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:'
+    r'type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}'
+    r'"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|('
+    r'\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99'
+    r'}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
+    r'ought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?'
+    r'[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|'
+    r"type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99"
+    r'}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{'
+    r'0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reas'
+    r'oning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
+    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
+    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
+    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
+    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
+    r":(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{"
+    r'\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:'
+    r'\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca'
+    r'lling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0'
+    r',99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool'
+    r'_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,9'
+    r'9}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0'
+    r',99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|argu'
+    r'ments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0'
+    r'c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9'
+    r'}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,'
+    r'800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,9'
+    r'9}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:('
+    r'?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99'
+    r'}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99'
+    r'}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s'
+    r'{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
+    r'){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r'
+    r'\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)'
+    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|to'
+    r'ol_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}'
+    r"[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,"
+    r"3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final"
+    r"[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))"
+    r"()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<"
+    r"!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"functi'
-    r'on"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,'
-    r'99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input'
-    r'|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w'
-    r'{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s"'
-    r')\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2'
+    r'}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|'
+    r'reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?'
+    r':(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:'
+    r'(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
+    r"(?:,)[ \t\x0c\r\n]*())|))|))|))",
 )
 find_2 = lazy(
     globals(), "find_2",
-    r'(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s|"[AFRTafrt]))|\s{'
-    r"12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n]"
-    r"(?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*A"
-    r"FOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]"
-    r"|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}["
-    r' ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|'
-    r'id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"('
-    r'?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"functi'
-    r'on|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"('
-    r'?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?'
-    r'|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?'
-    r':(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99'
-    r'}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0'
-    r"c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{"
-    r'|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))'
-    r'|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calli'
-    r'ng|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:'
-    r'thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
-    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|ac'
-    r'tion|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}'
-    r',\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
-    r'ought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,'
-    r'99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|act'
-    r'ion|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?i:(?<![^\n])[ ]{0,'
-    r"9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?th"
-    r"ought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,"
-    r"2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r'(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s|"[AFRTafr'
+    r"t]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][I"
+    r"i]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|"
+    r"\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:."
+    r"))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}"
+    r"[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0"
+    r',99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))'
+    r'))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_inpu'
+    r't|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
+    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
+    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
+    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
+    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
+    r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
+    r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
+    r's|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_'
+    r'input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t'
+    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
+    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
+    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
+    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
+    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
+    r'[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
+    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name'
+    r'|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,'
+    r"3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thou"
+    r"ght[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer["
+    r"*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -178,179 +188,186 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}'
-    r':)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:na'
-    r'me|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s"'
-    r')\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
-    r'(?=\s{0,99}"\s{0,9}(?:\{|")))())|))|))|)|(?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
+    r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
+    r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
+    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c'
+    r'\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))())|))|))|)|(?:(?i:"(?:thought|reasoning)"'
+    r'\s{0,99}:(?=\s{0,99}"))))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,2}\})))('
-    r'?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){'
-    r'0,800}"\s{0,99})?\})))())|)|(?:,))',
+    r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
+    r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
+    r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:'
-    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\}'
-    r")",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
+    r'00}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|to'
-    r'ol_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
+    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)['
+    r" \t\x0c\r\n]*())|))|))|)|\})",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"'
-    r'\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
+    r'200}"\s{0,99}:))',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})(?:[ '
-    r'\t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*('
-    r'?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))'
-    r'|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,'
-    r'99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
+    r"9}:)[ \t\x0c\r\n]*()|\})",
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,9'
-    r'9}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?'
+    r':(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"'
-    r'\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
+    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:[ \t\x0c\r\n]*(?'
-    r':(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
-    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoni'
-    r'ng)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
+    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|to'
-    r'ol_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:(?i:"(?:name|functi'
-    r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:['
-    r'^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
+    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})()'
+    r')|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_ca'
+    r'll_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
 match_16 = lazy(
     globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x'
-    r'00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"'
-    r'\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())'
-    r"|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|to'
+    r'ol_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?='
+    r'\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_17 = lazy(globals(), "match_17", r"(?:(?i:<\/think(?:ing)?>))()")
 match_18 = lazy(
     globals(), "match_18",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,9'
-    r'9}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?'
+    r':(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_19 = lazy(
     globals(), "match_19",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,'
-    r'99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
+    r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
 )
 match_20 = lazy(
     globals(), "match_20",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,9'
-    r'9}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|acti'
-    r'on|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|\](?:[ \t\x0c\r\n]*(?:``'
-    r"`())|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
+    r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
+    r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
+    r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
 )
 match_21 = lazy(
     globals(), "match_21",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|'
-    r'tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,9'
-    r'9}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00'
-    r'-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*())|)|(\})())",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:'
+    r'"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|func'
+    r'tion)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"))'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
+    r'?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_22 = lazy(
     globals(), "match_22",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:'
-    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
+    r'00}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_23 = lazy(
     globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
-    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_'
-    r'input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,9'
-    r'9}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|t'
-    r'ool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|\]()|(\{)(?:[ \t\x0c\r\n]*(?:(?:"'
-    r'arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|input|arguments|paramete'
-    r'rs|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s'
-    r'{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
+    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
+    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
+    r'?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,9'
+    r'9}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r'
+    r'\n]*())|)|\]()|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"'
+    r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
+    r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
 match_24 = lazy(
     globals(), "match_24",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|inp'
-    r'ut|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s'
-    r'{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:'
-    r'name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")'
-    r'))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t'
+    r'\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|cal'
+    r'l_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_25 = lazy(
     globals(), "match_25",
-    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"functi'
-    r'on"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,'
-    r"99}:)))|(?:,)|\]()|\{)",
+    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2'
+    r'}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|'
+    r'reasoning)"\s{0,99}:)))|(?:,)|\]()|\{)',
 )
 match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
 match_28 = lazy(
     globals(), "match_28",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|to'
-    r'ol_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0'
-    r",99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(```)())|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
+    r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
+    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(```)())|))',
 )
 match_29 = lazy(
     globals(), "match_29",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
-    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_'
-    r'input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|"'
-    r')))|(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?'
-    r'i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
+    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
+    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
+    r'(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{'
+    r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
+    r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
 match_30 = lazy(
     globals(), "match_30",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
 match_leading = None
 
@@ -427,7 +444,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                     span0 = (m.start(13), m.end(13))
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -467,7 +484,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 1: at an opening marker; expected: _BARE_WRAPPER_OPEN, _ENVELOPE_OPEN, _BLOB_FENCE_…
+                            # state 1: at an opening marker; expected: _BARE_WRAPPER_OPEN, _ENVELOPE_OPEN, _BLO…
                             m = match_1(text, pos)
                             if m is None:
                                 return None
@@ -542,7 +559,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                     span0 = (m.start(13), m.end(13))
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -669,7 +686,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                     else:
                         if s < 3:
-                            # state 2: after _ENVELOPE_OPEN in tool_call; expected: '"action_input": ', '"action": ', '…
+                            # state 2: after _ENVELOPE_OPEN in tool_call; expected: '"action_input": ', '"actio…
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
@@ -692,11 +709,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "\"":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -714,7 +731,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if is_answer(name0, ANSWERS):
                                                     if parts0.__class__ is list and len(args0) > 1:
                                                         return None
-                                                    if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                                    if not end_answer_call(
+                                                        out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                                    ):
                                                         return None
                                                 else:
                                                     if not name0 or (known is not None and name0 not in known):
@@ -724,12 +743,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 s = 10
                                                 continue
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                            # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
@@ -763,7 +788,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 last = said[1:-1]
                                                 name0 = last
                                                 pos = m.end()
-                                                # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": '…
+                                                # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
                                                 m = match_9(text, pos)
@@ -771,7 +796,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     g = m.lastindex
                                                     if g == 1:
                                                         pos = m.end()
-                                                        # after '"action_input": ' in code|tool_call; expected: JSON_AR…
+                                                        # after '"action_input": ' in code|tool_call; expected:…
                                                         if pos == n:
                                                             return None
                                                         c = text[pos]
@@ -783,19 +808,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if c == "[":
                                                             try:
                                                                 last, e = scan(text, pos)
+                                                                said = text[pos:e]
+                                                                if e - pos > depth or "\\" in said:
+                                                                    last = checked(last, said, depth)
                                                             except UNSOUND:
                                                                 return None
-                                                            said = text[pos:e]
-                                                            if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                                return None
-                                                            if "\\" in said and "\\u" in said:
-                                                                last = encodable_value(last)
                                                             k = key0 or place_name(args0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
                                                             else:
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                                types = types_of(tools, name0, k)
                                                                 value, fits = bare_value(bare0, types, "json")
                                                                 if not fits:
                                                                     return None
@@ -820,7 +843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
                                                             else:
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                                types = types_of(tools, name0, k)
                                                                 value, fits = bare_value(bare0, types, "json")
                                                                 if not fits:
                                                                     return None
@@ -859,7 +882,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
                                                             else:
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                                types = types_of(tools, name0, k)
                                                                 value, fits = bare_value(bare0, types, "json")
                                                                 if not fits:
                                                                     return None
@@ -877,13 +900,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if c == "{":
                                                             try:
                                                                 last, e = scan(text, pos)
+                                                                said = text[pos:e]
+                                                                if e - pos > depth or "\\" in said:
+                                                                    last = checked(last, said, depth)
                                                             except UNSOUND:
                                                                 return None
-                                                            said = text[pos:e]
-                                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                                return None
-                                                            if "\\" in said and "\\u" in said:
-                                                                last = encodable_value(last)
                                                             if last.__class__ is not dict:
                                                                 last, said = object_of(last, said, settings.max_depth)
                                                                 if last.__class__ is not dict:
@@ -896,17 +917,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if c == "\"":
                                                             try:
                                                                 last, e = scan(text, pos)
+                                                                said = text[pos:e]
+                                                                if e - pos > depth or "\\" in said:
+                                                                    last = checked(last, said, depth)
                                                             except UNSOUND:
                                                                 return None
-                                                            said = text[pos:e]
-                                                            if "\\" in said and "\\u" in said:
-                                                                last = encodable_value(last)
                                                             k = key0 or place_name(args0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
                                                             else:
-                                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                                types = types_of(tools, name0, k)
                                                                 value, fits = bare_value(bare0, types, "json")
                                                                 if not fits:
                                                                     return None
@@ -921,14 +942,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             pos = e
                                                             s = 15
                                                             continue
-                                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                        if args0 is not None or key0 is not None:
+                                                            return True
+                                                        return bool(out.segments or out.run_model)
                                                     return None
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 6:
                         if s < 5:
@@ -946,7 +977,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
                                     m = match_9(text, pos)
@@ -954,7 +985,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         g = m.lastindex
                                         if g == 1:
                                             pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -966,19 +997,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "[":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1003,7 +1032,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1042,7 +1071,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1060,13 +1089,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -1079,17 +1106,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "\"":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1104,13 +1131,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 16
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                            # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
                             m = match_10(text, pos)
@@ -1147,12 +1178,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 18
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
-                            # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                            # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
                             m = match_11(text, pos)
@@ -1163,7 +1198,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
                                     m = match_12(text, pos)
@@ -1171,7 +1206,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         g = m.lastindex
                                         if g == 1:
                                             pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -1183,19 +1218,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "[":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1220,7 +1253,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1259,7 +1292,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1277,13 +1310,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -1296,17 +1327,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "\"":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1321,7 +1352,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 19
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         if g == 2:
                                             pos = m.end()
                                             # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
@@ -1349,14 +1382,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if is_answer(name0, ANSWERS):
                                                             if parts0.__class__ is list and len(args0) > 1:
                                                                 return None
-                                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)):
+                                                            if not end_answer_call(
+                                                                out, args0, text[span0[0] : span0[1]], span0, start0,
+                                                                m.end(2)
+                                                            ):
                                                                 return None
                                                         else:
                                                             if not name0 or (known is not None and name0 not in known):
                                                                 return None
                                                             if parts0.__class__ is not str:
-                                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                                                parts0 = "".join(parts0 or ()) + closing_text(
+                                                                    args0, keyed=True
+                                                                )
+                                                            end_call(
+                                                                out, name0, args0 or {}, parts0, id0, start0, m.end(2)
+                                                            )
                                                         start0 = m.start(3)
                                                         span0 = (0, 0)
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -1364,12 +1404,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         s = 20
                                                         continue
                                                     return None
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 8:
                                 # state 7: after JSON_STRING in code|tool_call; expected: ', ', '}'
@@ -1385,7 +1433,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -1415,9 +1465,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 7
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 8: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                                 if pos == n:
@@ -1434,11 +1488,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "\"":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     name0 = last if last.__class__ is str else None
                                     pos = e
                                     # after JSON_STRING in code|tool_call; expected: ', ', '}'
@@ -1449,7 +1503,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         g = m.lastindex
                                         if g == 4:
                                             pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEA…
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -1461,19 +1515,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "[":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1498,7 +1550,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1537,7 +1589,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1555,13 +1607,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -1574,17 +1624,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "\"":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1599,7 +1649,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 21
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         if g == 3:
                                             said = m[1]
                                             last = said[1:-1]
@@ -1608,7 +1660,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 value, t = last, said or to_json(last)
                                                 span0 = (m.start(1), m.end(1))
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -1623,7 +1675,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if is_answer(name0, ANSWERS):
                                                 if parts0.__class__ is list and len(args0) > 1:
                                                     return None
-                                                if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)):
+                                                if not end_answer_call(
+                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
+                                                ):
                                                     return None
                                             else:
                                                 if not name0 or (known is not None and name0 not in known):
@@ -1653,12 +1707,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 22
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         if g == 7:
                                             if is_answer(name0, ANSWERS):
                                                 if parts0.__class__ is list and len(args0) > 1:
                                                     return None
-                                                if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(6)):
+                                                if not end_answer_call(
+                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(6)
+                                                ):
                                                     return None
                                             else:
                                                 if not name0 or (known is not None and name0 not in known):
@@ -1670,8 +1728,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 10
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
                 if s < 13:
                     if s < 11:
@@ -1712,7 +1774,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 pos = m.end()
-                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action": ', '…
+                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
                                 m = match_11(text, pos)
@@ -1726,7 +1788,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 13
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 7:
                                 start0 = m.start()
                                 out.after_text = False
@@ -1803,7 +1867,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action"…
+                            # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
                             m = match_18(text, pos)
@@ -1814,7 +1878,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
                                     m = match_9(text, pos)
@@ -1822,7 +1886,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         g = m.lastindex
                                         if g == 1:
                                             pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -1834,19 +1898,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "[":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1871,7 +1933,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1910,7 +1972,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1928,13 +1990,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "{":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                    return None
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 if last.__class__ is not dict:
                                                     last, said = object_of(last, said, settings.max_depth)
                                                     if last.__class__ is not dict:
@@ -1947,17 +2007,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if c == "\"":
                                                 try:
                                                     last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                said = text[pos:e]
-                                                if "\\" in said and "\\u" in said:
-                                                    last = encodable_value(last)
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     value, fits = bare_value(bare0, types, "json")
                                                     if not fits:
                                                         return None
@@ -1972,9 +2032,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 pos = e
                                                 s = 23
                                                 continue
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 3:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
@@ -1994,13 +2058,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 24
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 15:
                         if s < 14:
-                            # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action…
+                            # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
                             m = match_9(text, pos)
@@ -2008,7 +2076,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEAN, J…
+                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
                                     if pos == n:
                                         return None
                                     c = text[pos]
@@ -2020,19 +2088,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "[":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2057,7 +2123,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2096,7 +2162,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2114,13 +2180,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -2133,17 +2197,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "\"":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2158,9 +2222,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 25
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 14: after '\nFinal Answer: ' in answer; expected: TEXT
                             out.consumed = pos
@@ -2182,7 +2250,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2194,7 +2264,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 17:
                                 # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
@@ -2207,7 +2279,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -2222,9 +2296,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 26
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
-                                # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action…
+                                # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                                 if pos == n:
                                     return None
                                 m = match_9(text, pos)
@@ -2232,7 +2308,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEAN, J…
+                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -2244,19 +2320,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "[":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             k = key0 or place_name(args0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -2281,7 +2355,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -2320,7 +2394,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -2338,13 +2412,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -2357,17 +2429,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "\"":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             k = key0 or place_name(args0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -2382,9 +2454,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 27
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
         else:
             if s < 27:
                 if s < 22:
@@ -2398,7 +2474,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEAN, J…
+                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
                                     if pos == n:
                                         return None
                                     c = text[pos]
@@ -2410,19 +2486,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "[":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2447,7 +2521,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2486,7 +2560,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2504,13 +2578,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "{":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                            return None
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         if last.__class__ is not dict:
                                             last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
@@ -2523,17 +2595,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if c == "\"":
                                         try:
                                             last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        said = text[pos:e]
-                                        if "\\" in said and "\\u" in said:
-                                            last = encodable_value(last)
                                         k = key0 or place_name(args0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             value, fits = bare_value(bare0, types, "json")
                                             if not fits:
                                                 return None
@@ -2548,13 +2620,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 28
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 3:
                                     said = m[2]
                                     last = said[1:-1]
                                     id0 = last
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
                                     m = match_22(text, pos)
@@ -2565,7 +2639,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 29
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     pos = m.end()
                                     s = 29
@@ -2576,7 +2652,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -2588,7 +2666,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2606,7 +2686,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2621,10 +2703,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 30
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 21:
-                            # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action"…
+                            # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
                             m = match_24(text, pos)
@@ -2635,7 +2719,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
                                     m = match_12(text, pos)
@@ -2646,7 +2730,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 31
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     said = m[1]
                                     last = said[1:-1]
@@ -2654,7 +2740,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(3)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(3)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2677,7 +2765,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 21: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -2689,7 +2779,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2701,7 +2793,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 24:
                         if s < 23:
@@ -2730,14 +2824,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 22
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 7:
                                     end_code(out, start0, m.end(6))
                                     pos = m.end()
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -2749,7 +2847,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -2761,7 +2861,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 25:
                             # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
@@ -2789,7 +2891,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 24
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 4:
                                     end_code(out, start0, m.end(2))
                                     start0 = m.start(3)
@@ -2798,7 +2902,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 26:
                                 # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
@@ -2811,7 +2917,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -2826,9 +2934,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 32
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
-                                # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action"…
+                                # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                                 if pos == n:
                                     return None
                                 m = match_11(text, pos)
@@ -2839,7 +2949,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = said[1:-1]
                                         name0 = last
                                         pos = m.end()
-                                        # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"action":…
+                                        # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                         if pos == n:
                                             return None
                                         m = match_9(text, pos)
@@ -2847,7 +2957,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             g = m.lastindex
                                             if g == 1:
                                                 pos = m.end()
-                                                # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                                # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
                                                 if pos == n:
                                                     return None
                                                 c = text[pos]
@@ -2859,19 +2969,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if c == "[":
                                                     try:
                                                         last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
                                                     except UNSOUND:
                                                         return None
-                                                    said = text[pos:e]
-                                                    if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                        return None
-                                                    if "\\" in said and "\\u" in said:
-                                                        last = encodable_value(last)
                                                     k = key0 or place_name(args0)
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                         span0 = (pos, e)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         value, fits = bare_value(bare0, types, "json")
                                                         if not fits:
                                                             return None
@@ -2896,7 +3004,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         value, t = last, said or to_json(last)
                                                         span0 = (pos, e)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         value, fits = bare_value(bare0, types, "json")
                                                         if not fits:
                                                             return None
@@ -2935,7 +3043,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         value, t = last, said or to_json(last)
                                                         span0 = (pos, e)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         value, fits = bare_value(bare0, types, "json")
                                                         if not fits:
                                                             return None
@@ -2953,13 +3061,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if c == "{":
                                                     try:
                                                         last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
                                                     except UNSOUND:
                                                         return None
-                                                    said = text[pos:e]
-                                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                        return None
-                                                    if "\\" in said and "\\u" in said:
-                                                        last = encodable_value(last)
                                                     if last.__class__ is not dict:
                                                         last, said = object_of(last, said, settings.max_depth)
                                                         if last.__class__ is not dict:
@@ -2972,17 +3078,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if c == "\"":
                                                     try:
                                                         last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
                                                     except UNSOUND:
                                                         return None
-                                                    said = text[pos:e]
-                                                    if "\\" in said and "\\u" in said:
-                                                        last = encodable_value(last)
                                                     k = key0 or place_name(args0)
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                         span0 = (pos, e)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         value, fits = bare_value(bare0, types, "json")
                                                         if not fits:
                                                             return None
@@ -2997,11 +3103,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     pos = e
                                                     s = 33
                                                     continue
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
                                             return None
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
                 if s < 31:
                     if s < 29:
@@ -3016,7 +3128,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -3028,7 +3142,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
@@ -3042,7 +3158,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 30:
                             # state 29: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
@@ -3062,7 +3180,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 18
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
@@ -3079,11 +3199,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 name0 = last if last.__class__ is str else None
                                 pos = e
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
@@ -3097,12 +3217,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 31
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 33:
                         if s < 32:
-                            # state 31: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEAN,…
+                            # state 31: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -3114,19 +3238,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "[":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -3151,7 +3273,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -3190,7 +3312,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -3208,13 +3330,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -3227,17 +3347,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
                                         return None
@@ -3252,7 +3372,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 34
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 32: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
@@ -3269,11 +3391,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 name0 = last if last.__class__ is str else None
                                 pos = e
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
@@ -3284,7 +3406,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BOOLEA…
+                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -3296,19 +3418,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "[":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             k = key0 or place_name(args0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -3333,7 +3453,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -3372,7 +3492,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -3390,13 +3510,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -3409,17 +3527,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "\"":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             k = key0 or place_name(args0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 value, fits = bare_value(bare0, types, "json")
                                                 if not fits:
                                                     return None
@@ -3434,10 +3552,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 35
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                     else:
                         if s < 34:
                             # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
@@ -3450,7 +3574,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -3468,7 +3594,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
                                     else:
                                         if not name0 or (known is not None and name0 not in known):
@@ -3480,7 +3608,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             if s < 35:
                                 # state 34: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
@@ -3493,7 +3623,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -3508,7 +3640,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -3523,7 +3657,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 30
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             else:
                                 # state 35: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
@@ -3535,7 +3671,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -3553,7 +3691,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
-                                            if not end_answer_call(out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)):
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
                                                 return None
                                         else:
                                             if not name0 or (known is not None and name0 not in known):
@@ -3565,6 +3705,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 10
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
     out.flush()
     return n

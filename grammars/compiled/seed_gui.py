@@ -7,8 +7,8 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_action,
     end_call,
     end_code,
@@ -21,8 +21,8 @@ from outspoken.fast_path.runtime import (
     read_at,
     scan,
     to_json,
-    too_deep,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -47,7 +47,12 @@ header = Header(
     point="<point>{x} {y}</point>",
     any_case=True,
     arguments={
-        "places": "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordinate|coordinates",
+        (
+            "places"
+        ): (
+            "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordina"
+            "te|coordinates"
+        ),
         "target": "point|places|end_box|$1",
         "start": "start_point|places",
         "ends": "end_box|end_point|endbox|end_position|end_coordinate|end_coordinates",
@@ -95,20 +100,21 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c"
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,'
-    r'99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
-    r"]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
-    r":(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:tool_call>)(?:[ \t\x0c\r\n]*(?:(<function\s{1,9}"
-    "name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s"
-    "{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    "00})[ \\t\\x0c\\r\\n]*())|))|))|))|)|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
-    r"(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*()|<parameter"
-    "=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?"
-    ":<function\\s{1,9}name=[\"']|</code_env>|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:"
+    r'(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments'
+    r'|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r'\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,8'
+    r"0}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:"
+    "tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>"
+    "\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter"
+    "\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|"
+    "))|)|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
+    r"})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*()|<parameter=(?:[ \t\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?:<func"
+    "tion\\s{1,9}name=[\"']|</code_env>|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t\x0c\r\n]*(?:"
+    "([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -117,30 +123,31 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    "[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$"
-    "][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:</function>))(?:["
-    " \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$]"
-    "[^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:</function>))[ \\t"
-    r"\x0c\r\n]*())|))|))|))|))|))|))|))",
+    "[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?"
+    ":([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<"
+    "/function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c"
+    r"\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(
     globals(), "match_8",
-    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"tr"
-    "ue\")?>()|[\"']\\s{1,9}string=\"false\">)",
+    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}str"
+    "ing=\"true\")?>()|[\"']\\s{1,9}string=\"false\">)",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s{1,9}name=["'
-    "'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false"
-    "\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string=\"false\">[ \\t\\x0c"
-    "\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>())|))|)",
+    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s{1,9}na"
+    "me=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}s"
+    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string"
+    r'="false">[ \t\x0c\r\n]*())|))|)|((?:</function>))(?:[ \t\x0c\r\n]*(?:<function\s{1,9}name=["'
+    r"']|</seed:tool_call>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -149,20 +156,21 @@ may_lack_closer_1 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string="true">'
-    r"()|>())",
+    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string'
+    r'="true">()|>())',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:((?:</function>))(?:[ \t\x0"
-    "c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>"
-    "\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:</function>))(?:[ \\t\\x0"
-    "c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>"
-    "\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:(?:</function>)|<parameter=(?"
-    ":[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:>())|))|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:"
-    "([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
-    r'fn])|\s{1,9}string="false">|\s{1,9}string="true">()|>())|))|))|)',
+    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:((?:</function>))(?"
+    ":[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*("
+    "?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:"
+    "</function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>()|(<function=)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x"
+    "0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))"
+    "|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
+    ":>())|))|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0"
+    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string="true"'
+    r">()|>())|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -171,49 +179,52 @@ may_lack_closer_2 = lazy(
 )
 match_12 = lazy(
     globals(), "match_12",
-    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:((?:</function>))(?:[ \t\x0"
-    "c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){"
-    r"}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:((?:</function>))(?:[ \t\x0c\r\n]*(?:<function"
-    "\\s{1,9}name=[\"']|</code_env>())|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,"
-    r"200})(?:[ \t\x0c\r\n]*(?:>())|))|))|)",
+    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:((?:</function>))(?"
+    ":[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:(["
+    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:((?:</fu"
+    "nction>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>())|))|))|))|))|)|<parameter=(?:"
+    "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:>())|))|))|)",
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?:<\|FunctionCallEnd\|>\s{0,99}<\/mcp_env>))())|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?:<\|FunctionCallEnd\|>\s{0,99}<\/mcp_"
+    r"env>))())|))|))",
 )
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`"
-    r")|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<function=",
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^"
+    r"`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<functi"
+    r"on=",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<`",
 )
 spaces_2 = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
 )
 match_15 = lazy(
     globals(), "match_15",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`"
-    r")|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<function=",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^"
+    r"`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<functi"
+    r"on=",
 )
 match_16 = lazy(
     globals(), "match_16",
-    r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s"
-    "{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}st"
-    "ring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string=\"false"
-    "\">[ \\t\\x0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0"
-    "c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r"
-    "\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>())|))"
-    r"|))|))|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<par"
+    "ameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
+    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\""
+    "']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<functio"
+    "n\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^"
+    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\["
+    "{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>())|))|))|))|))|))|))|))",
 )
 match_leading = None
 
@@ -317,7 +328,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TOOLS_OPEN, _LON…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TOOLS_OP…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -427,7 +438,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 21:
                             pos = m.end()
-                            # after '\n<seed:tool_call>\n'; expected: _NAMED_OPEN, '</seed:tool_call>', '<function='
+                            # after '\n<seed:tool_call>\n'; expected: _NAMED_OPEN, '</seed:tool_call>', '<f…
                             if pos == n:
                                 return None
                             m = match_4(text, pos)
@@ -508,13 +519,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -536,9 +545,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 3: after '<think>\n' in think; expected: REASONING
                         e = pos
@@ -592,7 +605,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_TEXT, _NAMED_VALUE
+                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_TEXT, _NAMED_…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -622,7 +635,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 2:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -645,10 +658,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 return None
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
-                        # state 6: after '</function>\n'; expected: _NAMED_OPEN, '</seed:tool_call>', '<function='
+                        # state 6: after '</function>\n'; expected: _NAMED_OPEN, '</seed:tool_call>', '<fun…
                         if pos == n:
                             return None
                         m = match_4(text, pos)
@@ -742,7 +757,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 14:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -783,7 +798,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 2:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
                                                 return None
@@ -840,7 +855,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 2:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -873,7 +888,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 12:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -910,7 +925,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 15:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -933,7 +948,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 return None
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 12:
                 if s < 10:
@@ -968,7 +985,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 2:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -1001,7 +1018,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 6:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -1048,7 +1065,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 8:
                                     k = key0 or place_name(args0)
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
                                             return None
@@ -1089,7 +1106,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 2:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
                                                 return None
@@ -1123,7 +1140,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 return None
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 9: after _CODE_SPAN; expected: TEXT
                         if once:
@@ -1208,13 +1227,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if c == "{":
                                             try:
                                                 last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            said = text[pos:e]
-                                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                                return None
-                                            if "\\" in said and "\\u" in said:
-                                                last = encodable_value(last)
                                             if last.__class__ is not dict:
                                                 last, said = object_of(last, said, settings.max_depth)
                                                 if last.__class__ is not dict:
@@ -1236,9 +1253,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             pos = e
                                             s = 15
                                             continue
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 5:
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
@@ -1255,7 +1276,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 11: after '\n</think>\n\n'; expected: TEXT, _ANSWER_OPEN
                         m = match_14(text, pos)
@@ -1406,7 +1429,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
                                                 return None
@@ -1432,7 +1455,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
                                                 return None
@@ -1487,7 +1510,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 4:
                                         k = key0 or place_name(args0)
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
                                                 return None
@@ -1520,8 +1543,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 13: after '>' in tool_call; expected: ARG_VALUE
                         e = pos
@@ -1545,7 +1572,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1578,7 +1605,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1615,7 +1642,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 15:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1661,7 +1688,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 2:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1694,7 +1721,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1731,7 +1758,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 15:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
                                     return None
@@ -1777,7 +1804,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 16: after '>' in tool_call; expected: ARG_VALUE
                             e = pos
@@ -1801,7 +1830,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 2:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -1834,7 +1863,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 6:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -1881,7 +1910,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -1939,10 +1968,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 13
                                         continue
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None
@@ -1979,7 +2010,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 15:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
                                         return None

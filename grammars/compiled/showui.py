@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -52,11 +53,12 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=[A-Z_]{2,20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?"
-    ":[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\})|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,"
-    "40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?"
-    r":json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]```"
-    r"`)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=[A-Z_]{2,20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n"
+    "]*(?:'(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\})|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|)|("
+    r"?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)"
+    r"?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -67,15 +69,15 @@ notation_1 = notation("PYTHON_VALUE", "")
 match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 match_5 = lazy(
     globals(), "match_5",
-    "[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\})|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,4"
-    "0})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(\\})())",
+    "[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\})|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a"
+    "-z_]{1,40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(\\})())",
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"[ \t\x0c\r\n]*(?:(?:,(?=\s{0,9}\{\s{0,9}'action'))(?:[ \t\x0c\r\n]*(?:((?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=["
-    r"A-Z_]{2,20}')))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}\})|(?:,)"
-    "(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:"
-    r")[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:,(?=\s{0,9}\{\s{0,9}'action'))(?:[ \t\x0c\r\n]*(?:((?:\{\s{0,9}'action'\s{0,9}:\s{0"
+    r",9}'(?=[A-Z_]{2,20}')))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?="
+    "\\s{0,20}\\})|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|))|))",
 )
 match_leading = None
 
@@ -130,7 +132,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: "{'action': '", _DATA_FENCE_OPEN, _FENCE_OPEN, _…
+                    # state 1: at an opening marker; expected: "{'action': '", _DATA_FENCE_OPEN, _FENCE…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -253,7 +255,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -367,7 +369,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -422,7 +424,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -511,7 +513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -572,7 +574,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -649,7 +651,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

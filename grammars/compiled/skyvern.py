@@ -7,7 +7,7 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
-    encodable_value,
+    checked,
     end_action,
     end_code,
     end_think,
@@ -17,8 +17,8 @@ from outspoken.fast_path.runtime import (
     read_at,
     scan,
     to_json,
-    too_deep,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -43,9 +43,24 @@ header = Header(
     },
     actions={
         "*": "(reasoning=reasoning, intention=user_detail_query|intention, confidence=confidence_float)",
-        "(action_type=CLICK, double_click=true)": "click(element.id=target!, button=button, download=download, file_url=file_url, desired_state=click_context.desired_state, clicks=2)",
-        "(action_type=CLICK, x, y)": "click(element.id=target, point=x+y, button=button, clicks=repeat, download=download, file_url=file_url, desired_state=click_context.desired_state)",
-        "(action_type=CLICK)": "click(element.id=target!, button=button, clicks=repeat, download=download, file_url=file_url, desired_state=click_context.desired_state)",
+        (
+            "(action_type=CLICK, double_click=true)"
+        ): (
+            "click(element.id=target!, button=button, download=download, file_url=file_url, desired_state=click_conte"
+            "xt.desired_state, clicks=2)"
+        ),
+        (
+            "(action_type=CLICK, x, y)"
+        ): (
+            "click(element.id=target, point=x+y, button=button, clicks=repeat, download=download, file_url=file_url, "
+            "desired_state=click_context.desired_state)"
+        ),
+        (
+            "(action_type=CLICK)"
+        ): (
+            "click(element.id=target!, button=button, clicks=repeat, download=download, file_url=file_url, desired_st"
+            "ate=click_context.desired_state)"
+        ),
         "(action_type=HOVER)": "move(element.id=target!, hold_seconds=hold_seconds)",
         "(action_type=MOVE)": "move(point=x+y!)",
         "(action_type=LEFT_MOUSE, direction=down)": "mouse_down(point=x+y)",
@@ -53,16 +68,37 @@ header = Header(
         "(action_type=DRAG)": "drag(start=start_x+start_y, path=path!)",
         "(action_type=SCROLL, scroll_y)": "scroll(element.id=target, point=x+y, dx=scroll_x, dy=scroll_y, unit=\"px\")",
         "(action_type=SCROLL, scroll_x)": "scroll(element.id=target, point=x+y, dx=scroll_x, unit=\"px\")",
-        "(action_type=SCROLL, direction=up)": "scroll(element.id=target, point=x+y, direction=\"up\", amount=500, unit=\"px\")",
+        (
+            "(action_type=SCROLL, direction=up)"
+        ): (
+            "scroll(element.id=target, point=x+y, direction=\"up\", amount=500, unit=\"px\")"
+        ),
         "(action_type=SCROLL)": "scroll(element.id=target, point=x+y, direction=\"down\", amount=500, unit=\"px\")",
         "(action_type=INPUT_TEXT)": "type_text(element.id=target!, text=text!)",
         "(action_type=PASTE_TEXT)": "type_text(element.id=target!, text=text!, paste=true)",
-        "(action_type=KEYPRESS|PRESS_ENTER, keys, hold=true)": "press_keys(keys=keys!, seconds=duration, mode=\"hold\")",
+        (
+            "(action_type=KEYPRESS|PRESS_ENTER, keys, hold=true)"
+        ): (
+            "press_keys(keys=keys!, seconds=duration, mode=\"hold\")"
+        ),
         "(action_type=KEYPRESS|PRESS_ENTER, keys)": "press_keys(keys=keys!, repeat=repeat)",
-        "(action_type=KEYPRESS|PRESS_ENTER, key=enter|tab|escape|arrowdown|arrowup|down|up|a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6|7|8|9)": "press_keys(keys=key!, repeat=repeat)",
+        (
+            "(action_type=KEYPRESS|PRESS_ENTER, key=enter|tab|escape|arrowdown|arrowup|down|up|a|b|c|d|e|f|g|h|i|j|k|"
+            "l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6|7|8|9)"
+        ): (
+            "press_keys(keys=key!, repeat=repeat)"
+        ),
         "(action_type=KEYPRESS|PRESS_ENTER, !key)": "press_keys(keys=\"enter\", repeat=repeat)",
-        "(action_type=SELECT_OPTION, !option.label, !option.value, !option.index)": "select_option(label=option.label!)",
-        "(action_type=SELECT_OPTION)": "select_option(element.id=target!, label=option.label, value=option.value, index=option.index)",
+        (
+            "(action_type=SELECT_OPTION, !option.label, !option.value, !option.index)"
+        ): (
+            "select_option(label=option.label!)"
+        ),
+        (
+            "(action_type=SELECT_OPTION)"
+        ): (
+            "select_option(element.id=target!, label=option.label, value=option.value, index=option.index)"
+        ),
         "(action_type=CHECKBOX)": "set_checked(element.id=target!, checked=is_checked!)",
         "(action_type=UPLOAD_FILE)": "upload_file(element.id=target!, source=file_url!)",
         "(action_type=DOWNLOAD_FILE)": "download_file(element.id=target, file_name=file_name!, url=download_url)",
@@ -74,7 +110,11 @@ header = Header(
         "(action_type=SWITCH_TAB)": "switch_tab(index=tab_index!)",
         "(action_type=CLOSE_PAGE)": "close_tab(index=tab_index)",
         "(action_type=WAIT)": "wait(seconds=seconds)",
-        "(action_type=EXTRACT|EXTRACT_INFORMATION)": "extract(query=data_extraction_goal|goal, data_schema=data_extraction_schema|schema)",
+        (
+            "(action_type=EXTRACT|EXTRACT_INFORMATION)"
+        ): (
+            "extract(query=data_extraction_goal|goal, data_schema=data_extraction_schema|schema)"
+        ),
         "(action_type=EXECUTE_JS)": "run_code(code=js_code!, language=\"javascript\")",
         "(action_type=SOLVE_CAPTCHA)": "solve_captcha(captcha=captcha_type)",
         "(action_type=VERIFICATION_CODE)": "verification_code(code=verification_code)",
@@ -87,20 +127,21 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<\[`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|pl"
-    "ace_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_"
-    r"achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verifi"
-    r'cation_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"('
-    r'?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x'
-    r'0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99'
-    "}:)[ \\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|"
-    "element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}\""
-    r'\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|('
-    "?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t"
-    r'\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,'
-    r"99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
-    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:("
-    r"?i:<think(?:ing)?>))()",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
+    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?"
+    r':"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|pa'
+    r'ge_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso'
+    r'ning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
+    r'(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?:\[(?=\s{0,99}\{\s{0,99}["'
+    "']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:("
+    r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c'
+    "\\r\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|re"
+    "asoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{"
+    r'1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*()'
+    r")|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
+    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<t"
+    r"hink(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -109,87 +150,90 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|act'
-    r'ion_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goa'
-    r'l_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"'
-    r'(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t'
-    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_ach'
-    r"ieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verificat"
-    r'ion_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoug'
-    r'hts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)'
-    r'|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goa'
-    r"l_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|veri"
-    r'fication_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|'
-    r'thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[[ \t'
-    r'\x0c\r\n]*())|))|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|'
-    r'\][ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
+    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))('
+    r'?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|'
+    r'should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s'
+    r'{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_rea'
+    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*('
+    r'?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|u'
+    r'ser_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|fal'
+    r'se|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99'
+    r'}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|((?:"(?:user_goal_stage|action_'
+    r'plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|plac'
+    r"e_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verificatio"
+    r'n_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info'
+    r'|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*'
+    r'(?:\[[ \t\x0c\r\n]*())|))|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)['
+    r' \t\x0c\r\n]*()|\][ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t'
-    r'\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:)'
+    r')(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})('
-    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\])',
+    r'[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]'
+    r'{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\])',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"'
-    r"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})",
+    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
+    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
 )
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:('
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?'
-    r':(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_ach'
-    r"ieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verificat"
-    r'ion_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:\}())|))|)|\}())|))|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
+    r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
+    r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t'
+    r'\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage'
+    r'|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ '
+    r"\t\x0c\r\n]*(?:\}())|))|)|\}())|))|))",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:('
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?'
-    r':(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
+    r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
+    r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
 match_12 = lazy(
     globals(), "match_12",
-    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?"
-    ":verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*"
-    r'(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_'
-    r'info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action'
-    r'_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_veri'
-    r'fication_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,'
-    r'99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso'
-    r'ning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    "\\t\\x0c\\r\\n]*())|))|))|))|))|))|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail"
-    "_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|i"
-    "d|element_id)[\"']?\\s{0,99}:))))",
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|tho"
+    "ughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ "
+    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
+    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
+    r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
+    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?'
+    r':"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|pa'
+    r'ge_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_s'
+    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:'
+    "(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0"
+    ",99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0"
+    r",99}:))))",
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|act'
-    r'ion_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_g'
-    r'oal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0'
-    r',99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}'
-    r":))",
+    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
+    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|'
+    r'(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,'
+    r'99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:"'
+    r'(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_14 = lazy(
     globals(), "match_14",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))"
-    r"())|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n"
+    r" ])```))())|))|))|))",
 )
 match_15 = lazy(globals(), "match_15", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
@@ -457,20 +501,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "[":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     start0 = pos
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -505,7 +547,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -540,7 +582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -575,7 +617,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -602,18 +644,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "\"":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     start0 = pos
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -703,7 +745,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -748,7 +790,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         if True:
                                                             if types is not None:
                                                                 return None
@@ -801,7 +843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -846,7 +888,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -899,7 +941,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -944,7 +986,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -998,7 +1040,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         content1 = last, (m.start(4), m.end(4))
                                     end_think(out, start1, m.end(4), *(content1 or ()))
                                     pos = m.end()
-                                    # after ', ' in code; expected: _FLAG, '"action_plan": ', '"actions": ', _OTHER_KEY
+                                    # after ', ' in code; expected: _FLAG, '"action_plan": ', '"actions": ', _O…
                                     if pos == n:
                                         return None
                                     m = match_13(text, pos)
@@ -1035,7 +1077,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         if bare1 is None:
                                                             value, t = last, said or to_json(last)
                                                         else:
-                                                            types = None if tools is None or name1 is None else tools.types(name1, k)
+                                                            types = types_of(tools, name1, k)
                                                             if True:
                                                                 if types is not None:
                                                                     return None
@@ -1053,7 +1095,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         args1[k] = value
                                                         key1 = bare1 = None
                                                         pos = e
-                                                        # after JSON_VALUE in action in code; expected: ', ', '}'
+                                                        # after JSON_VALUE in action in code; expected: ', ', '…
                                                         if pos == n:
                                                             return None
                                                         m = match_14(text, pos)
@@ -1062,7 +1104,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             if g == 3:
                                                                 e = m.end(1)
                                                                 raw = text[start1:e]
-                                                                if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                                if not end_action(
+                                                                    out, header, settings, name1, args1, id1, raw,
+                                                                    start1, e
+                                                                ):
                                                                     return None
                                                                 out.after_text = False
                                                                 pos = m.end()
@@ -1173,7 +1218,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -1218,7 +1263,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -1283,7 +1328,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1331,7 +1376,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1376,7 +1421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -1446,7 +1491,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1494,7 +1539,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1539,7 +1584,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -1602,7 +1647,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1662,7 +1707,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -1710,7 +1755,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -1755,7 +1800,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
-                                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                        types = types_of(tools, name0, k)
                                                         if True:
                                                             if types is not None:
                                                                 return None
@@ -1817,7 +1862,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -1881,7 +1926,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1952,7 +1997,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -2002,7 +2047,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -2047,7 +2092,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -2110,7 +2155,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -2155,7 +2200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -2227,7 +2272,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -2297,7 +2342,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None

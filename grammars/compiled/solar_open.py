@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -13,7 +13,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     object_of,
     scan,
-    too_deep,
 )
 
 SOURCES = {
@@ -29,13 +28,14 @@ TRIMS_TEXT = False
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:(?:(?:<\|begin\|>assistant)?<\|tool_calls\|>))(?:[ \t\x0c\r\n]*(?:(<\|tool_call:begin\|>)(?:[ \t\x0"
-    "c\\r\\n]*(?:(?:<\\|tool_call:name\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ "
-    r"\t\x0c\r\n]*(?:(?:<\|tool_call:args\|>)())|))|)|([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call:name\|>)(?:"
-    "[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\|tool_call:args"
-    r"\|>)())|))|))|))|))|)|(?:(?:(?:<\|begin\|>assistant)?<\|content\|>))()|(?:(?:(?:<\|begin\|>assistant)?<\|think"
-    r"\|>))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|tool_call:begin\|>)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?:(?:<\|begin\|>assistant)?<\|tool_calls\|>))(?:[ \t\x0c\r\n]*(?:(<\|tool_call:beg"
+    "in\\|>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\|tool_call:name\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r"\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call:args\|>)())|))|)|([\w.\-]{1,200})(?:[ \t\x0c\r\n]"
+    "*(?:(?:<\\|tool_call:name\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ "
+    r"\t\x0c\r\n]*(?:(?:<\|tool_call:args\|>)())|))|))|))|))|)|(?:(?:(?:<\|begin\|>assistant)?<\|content\|>))"
+    r"()|(?:(?:(?:<\|begin\|>assistant)?<\|think\|>))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
+    r"1000}`(?!`)()|(?:<\|tool_call:begin\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -44,17 +44,17 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:<\|end\|>)()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:<\|end\|>)()",
 )
 match_5 = lazy(globals(), "match_5", r"(?:<\|end\|>)()")
 match_6 = lazy(
     globals(), "match_6",
-    r"[ \t\x0c\r\n]*(?:(<\|tool_call:end\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call:begin\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool"
-    "_call:name\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<"
-    r"\|tool_call:args\|>)())|))|)|([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call:name\|>)(?:[ \t\x0c\r\n]*(?:(["
-    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\|tool_call:args\\|>)())|))|))|))|)|(?:<"
-    r"\|calls\|>)())|))",
+    r"[ \t\x0c\r\n]*(?:(<\|tool_call:end\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call:begin\|>)(?:[ \t\x0c\r\n]*(?:(?"
+    ":<\\|tool_call:name\\|>)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x"
+    r"0c\r\n]*(?:(?:<\|tool_call:args\|>)())|))|)|([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call:name\|>"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\|too"
+    r"l_call:args\|>)())|))|))|))|)|(?:<\|calls\|>)())|))",
 )
 match_leading = None
 
@@ -120,7 +120,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '<|begin|>assista…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '<|begin|…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -238,7 +238,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return None
                     else:
-                        # state 2: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STRING
+                        # state 2: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STR…
                         if pos == n:
                             return None
                         c = text[pos]
@@ -250,13 +250,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -268,11 +266,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -281,10 +279,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 7
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 4:
-                    # state 3: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STRING
+                    # state 3: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STR…
                     if pos == n:
                         return None
                     c = text[pos]
@@ -296,13 +296,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -314,11 +312,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -327,7 +325,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 8
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 5:
                         # state 4: after '<|begin|>assistant<|content|>'; expected: TEXT
@@ -455,7 +455,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 8: after JSON_OBJECT in tool_call; expected: '<|tool_call:end|>'
                         if pos == n:
@@ -474,7 +476,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 id0 = m[5]
                                 name0 = m[6]
                                 pos = m.end()
-                                # after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STRING
+                                # after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STRI…
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -486,13 +488,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -504,11 +504,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "\"":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -517,7 +517,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 10
                                     continue
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 8:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -528,10 +530,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 10:
-                    # state 9: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STRING
+                    # state 9: after '<|tool_call:args|>' in tool_call; expected: JSON_OBJECT, JSON_STR…
                     if pos == n:
                         return None
                     c = text[pos]
@@ -543,13 +547,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "{":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -561,11 +563,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "\"":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         if last.__class__ is not dict:
                             last, said = object_of(last, said, settings.max_depth)
                             if last.__class__ is not dict:
@@ -574,7 +576,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = e
                         s = 11
                         continue
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 11:
                         # state 10: after JSON_OBJECT in tool_call; expected: '<|tool_call:end|>'
@@ -593,7 +597,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 11: after JSON_OBJECT in tool_call; expected: '<|tool_call:end|>'
                         if pos == n:
@@ -623,6 +629,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -29,26 +30,28 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_"
-    r"end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9"
-    r"})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ "
-    r"\t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,99}nam"
-    "e=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?"
-    r"\s{0,99}>)(?:[ \t\x0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_c"
-    "all_begin｜>\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0"
-    r"c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))[ \t\x0c\r\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?"
-    ":<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:(?i:<think(?:ing)?>))()|(?:<｜tool_call_begin｜>\\s{0,9"
+    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
+    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
+    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
+    r")|(?:<｜tool_calls_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_se"
+    "p｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\]"
+    ",;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invo"
+    r"ke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜too"
+    "l_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    "\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptm"
+    r"l:invoke>\s{0,99}<｜tool_call_end｜>))[ \t\x0c\r\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:param"
+    "eter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*"
+    "(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:(?i:<think(?:ing)?>))()|(?:<｜tool_call_begin｜>\\s{0,9"
     "}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<｜tool_calls_begin｜>))")
@@ -57,86 +60,90 @@ spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-match_6 = lazy(
-    globals(), "match_6",
-    r"[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,99}n"
-    "ame=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'"
-    r"]?\s{0,99}>)(?:[ \t\x0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_"
-    "call_begin｜>\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)|<｜tool_calls_"
-    r"end｜>())|))|))|))|)|<｜tool_calls_end｜>())",
-)
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:(?:\n<|<)\/steptml:parameter>(?=\s{0,99}<(?:\/steptml:invoke>|steptml:parameter\s))))(?:[ \t\x0c\r\n]*(?:"
-    r"((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function"
-    "\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    "){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:inv"
-    r"oke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>"
-    "\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,"
-    "199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/steptml:invoke>\\s{0,99}<｜tool_c"
-    "all_end｜>)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})("
-    "?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter"
-    "\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?"
-    "\\s{0,99}>\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/steptml:parameter>(?=\s{0,99}<(?:\/steptml:invoke>|steptml:parameter\s))))(?:[ \t\x0c"
+    r"\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s"
+    "{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]"
+    "*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x"
+    r"0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>"
+    "\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ "
+    r'\t\x0c\r\n]*(?:(?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>)|(?:<steptml:parameter\s{1,99}name=["'
+    "']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}"
+    ">\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)"
+    ")|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<"
+    ">\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
-match_7 = lazy(
-    globals(), "match_7",
-    r"(?:(?:(?:\n<|<)\/steptml:parameter>(?=\s{0,99}<(?:\/steptml:invoke>|steptml:parameter\s))))(?:[ \t\x0c\r\n]*(?:"
-    r"((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function"
-    "\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=("
-    "){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:inv"
-    r"oke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>"
-    "\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,"
-    "199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/steptml:invoke>\\s{0,99}<｜tool_c"
-    "all_end｜>)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})("
-    "?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter"
-    "\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?"
-    "\\s{0,99}>\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)",
+match_6 = lazy(
+    globals(), "match_6",
+    r"(?:(?:(?:\n<|<)\/steptml:parameter>(?=\s{0,99}<(?:\/steptml:invoke>|steptml:parameter\s))))(?:[ \t\x0c"
+    r"\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s"
+    "{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]"
+    "*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x"
+    r"0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>"
+    "\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ "
+    r'\t\x0c\r\n]*(?:(?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>)|(?:<steptml:parameter\s{1,99}name=["'
+    "']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}"
+    ">\\n?)())|))|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)"
+    ")|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<"
+    ">\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    "(?:<｜tool_call_begin｜>\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)|(?:"
-    r"<｜tool_calls_begin｜>)|</steptml:parameter>|(?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>)|(?:<steptml:paramete"
-    "r\\s{1,99}name=[\"']?)",
+    r'(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,99}name=["'
+    r"']?)|(?:<｜tool_calls_begin｜>)|</steptml:parameter>|(?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>)|(?:<"
+    "steptml:parameter\\s{1,99}name=[\"']?)",
     "search",
+)
+match_7 = lazy(
+    globals(), "match_7",
+    r"[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke"
+    "\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>"
+    r"))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:inv"
+    "oke\\s{1,99}name=[\"']?)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"<｜tool_calls_begin｜>(?=\s{0,99}<｜tool_call_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:functio"
-    "n\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
-    "(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:in"
-    r"voke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜"
-    ">\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0"
-    ",199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool"
-    r"_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml"
-    ":invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c\\r\\n]*())|))|)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())"
-    "|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    "\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:(?i:<\\/think(?:ing)?>))()",
+    r"<｜tool_calls_begin｜>(?=\s{0,99}<｜tool_call_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?"
+    ":function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:(["
+    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
+    r"\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0"
+    ",9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*("
+    "?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c"
+    r"\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s"
+    "{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]"
+    "*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c"
+    r"\r\n]*())|))|)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\s{1,99}na"
+    "me=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s"
+    r"{0,99}>\n?)())|))|))|))|))|))|)|(?:(?i:<\/think(?:ing)?>))()",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_call_begin｜>\s{"
-    "0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)|<｜tool_calls_end｜>())|)|(?:<s"
-    "teptml:parameter\\s{1,99}name=[\"']?))",
+    r"[ \t\x0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_call_be"
+    "gin｜>\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)|<｜tool_calls"
+    "_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?))",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
-    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<S"
-    r"PECIAL_12>)\s{0,9}))",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -185,45 +192,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a - o, a + len(piece) - o)
                             g = m.lastindex
-                            if g == 12:
-                                start0 = m.start(6)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[7]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                                start0 = m.start(9)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[10]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                                pos = m.end()
-                                s = 2
-                                continue
-                            if g == 13:
-                                start0 = m.start(6)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[7]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                                pos = m.end()
-                                s = 3
-                                continue
                             if g == 15:
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[7]
                                 key0 = m[14]
                                 pos = m.end()
-                                s = 4
+                                s = 2
                                 continue
                             return None
                         return None
@@ -270,7 +245,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
                     if g == 13:
                         start0 = m.start(6)
@@ -282,7 +257,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 15:
                         start0 = m.start(6)
@@ -290,7 +265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         name0 = m[7]
                         key0 = m[14]
                         pos = m.end()
-                        s = 4
+                        s = 2
                         continue
                     if g == 16:
                         start0 = m.start()
@@ -300,7 +275,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_…
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -394,7 +369,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 12:
                             start0 = m.start(6)
@@ -414,7 +389,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
                         if g == 13:
                             start0 = m.start(6)
@@ -426,7 +401,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 15:
                             start0 = m.start(6)
@@ -434,7 +409,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = m[7]
                             key0 = m[14]
                             pos = m.end()
-                            s = 4
+                            s = 2
                             continue
                         if g == 16:
                             start0 = m.start()
@@ -445,109 +420,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return None
                     else:
-                        # state 2: after '</steptml:invoke><｜tool_call_end｜>\n'; expected: '<｜tool_call_begin｜>func…
-                        if pos == n:
-                            return None
-                        m = match_6(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 4:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                                pos = m.end()
-                                s = 3
-                                continue
-                            if g == 5:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 3
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-            else:
-                if s < 4:
-                    # state 3: after '<｜tool_calls_end｜>'; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<[`":
-                            m = first_1(text, e)
-                            if m is None:
-                                break
-                            e = m.start()
-                        m = match_2(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        out.consumed = pos - o
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                            if piece:
-                                out.text(piece, a - o, a + len(piece) - o)
-                        break
-                    out.consumed = pos - o
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a - o, a + len(piece) - o)
-                    g = m.lastindex
-                    if g == 1:
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 12:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                        start0 = m.start(9)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[10]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 13:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 15:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        key0 = m[14]
-                        pos = m.end()
-                        s = 4
-                        continue
-                    return None
-                else:
-                    if s < 5:
-                        # state 4: after '">' in tool_call; expected: ARG_VALUE
+                        # state 2: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
                         while True:
@@ -561,7 +434,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -575,7 +448,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -601,7 +474,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -619,11 +492,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -638,6 +511,76 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[13]
                             pos = m.end()
                             s = 8
+                            continue
+                        return None
+            else:
+                if s < 4:
+                    # state 3: after '</steptml:invoke><｜tool_call_end｜>\n'; expected: '<｜tool_call_beg…
+                    if pos == n:
+                        return None
+                    m = match_7(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 4:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            out.after_text = False
+                            pos = m.end()
+                            s = 4
+                            continue
+                        return None
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 5:
+                        # state 4: after '<｜tool_calls_end｜>'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos - o
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a - o, a + len(piece) - o)
+                            break
+                        out.consumed = pos - o
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a - o, a + len(piece) - o)
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 15:
+                            start0 = m.start(6)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[7]
+                            key0 = m[14]
+                            pos = m.end()
+                            s = 2
                             continue
                         return None
                     else:
@@ -681,7 +624,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[8]
                             pos = m.end()
-                            # after '">\n' in tool_call; expected: '</steptml:invoke><｜tool_call_end｜>\n', '<steptm…
+                            # after '">\n' in tool_call; expected: '</steptml:invoke><｜tool_call_end｜>\n', …
                             if pos == n:
                                 return None
                             m = match_9(text, pos)
@@ -694,10 +637,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                     pos = m.end()
-                                    s = 3
+                                    s = 4
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 10:
                             end_think(out, start0 - o, m.start() - o)
                             start0 = m.start(1)
@@ -717,7 +662,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 11:
                             end_think(out, start0 - o, m.start() - o)
@@ -730,7 +675,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 13:
                             end_think(out, start0 - o, m.start() - o)
@@ -753,7 +698,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         e = m.start()
                                     stopped = True
                                     break
-                                m = match_7(text, e)
+                                m = match_6(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -767,7 +712,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 11:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -793,7 +738,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 12:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -811,11 +756,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             if g == 14:
                                 k = key0 or place_name(args0)
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
                                     return None
@@ -835,7 +780,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 14:
                             end_think(out, start0 - o, m.end() - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         return None
         else:
@@ -864,7 +809,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -878,7 +823,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -904,7 +849,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -922,11 +867,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -958,7 +903,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -972,7 +917,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -998,7 +943,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1016,11 +961,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1054,7 +999,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1068,7 +1013,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1094,7 +1039,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1112,11 +1057,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1148,7 +1093,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1162,7 +1107,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1188,7 +1133,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1206,11 +1151,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1243,7 +1188,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1257,7 +1202,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 8:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1291,7 +1236,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1317,11 +1262,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1347,7 +1292,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1365,11 +1310,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1401,7 +1346,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.start()
                                 stopped = True
                                 break
-                            m = match_7(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1415,7 +1360,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 8:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1449,7 +1394,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1475,11 +1420,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1505,7 +1450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None
@@ -1523,11 +1468,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
                                 return None

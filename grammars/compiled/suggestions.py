@@ -5,14 +5,13 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
-    encodable_value,
+    checked,
     end_code,
     end_payload,
     end_think,
     lazy,
     lazy_search,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -35,23 +34,23 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    "(?=[\\n<S`])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[S]))\\s{0,11}SUG|\\s{12})|(?<![a-z])(?:[S](?<![\"'\\*\\w](?s:.))UGG))("
-    "?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:(?::)[ "
-    r"\t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:[ \t\x0c\r\n]*("
-    "?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:(?::)[ "
-    r"\t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
-    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think("
-    r"?:ing)?>))())",
+    "(?=[\\n<S`])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[S]))\\s{0,11}SUG|\\s{12})|(?<![a-z])(?:[S](?<![\"'\\*\\w](?s:."
+    "))UGG))(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c"
+    r"\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20"
+    "}\\[)))(?:[ \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20"
+    r"}\[))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
+    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:(?::)[ "
-    r"\t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:[ \t\x0c\r\n]*("
-    "?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:(?::)[ "
-    r"\t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
-    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think("
-    r"?:ing)?>))()",
+    "((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:("
+    r"?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:["
+    " \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ "
+    r"\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|"
+    r"(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
+    r")[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -116,7 +115,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: PAYLOAD_NAME, '\n\n', _DATA_FENCE_OPEN, _FENCE_O…
+                    # state 1: at an opening marker; expected: PAYLOAD_NAME, '\n\n', _DATA_FENCE_OPEN, …
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -217,13 +216,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "[":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         end_payload(out, header.payload(name0 or ""), last if bare0 is None else bare0, start0, e)
                         pos = e
                         s = 4
@@ -244,13 +241,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if c == "[":
                         try:
                             last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
                         except UNSOUND:
                             return None
-                        said = text[pos:e]
-                        if e - pos > depth and ("{" in said or said.find("[", 1) > 0) and too_deep(said, depth):
-                            return None
-                        if "\\" in said and "\\u" in said:
-                            last = encodable_value(last)
                         end_payload(out, header.payload(name0 or ""), last if bare0 is None else bare0, start0, e)
                         pos = e
                         s = 4

@@ -7,7 +7,7 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
-    encodable_value,
+    checked,
     end_action,
     end_code,
     end_think,
@@ -18,6 +18,7 @@ from outspoken.fast_path.runtime import (
     scan,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -53,13 +54,14 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|restart|ans"
-    r'wer))))(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n'
-    "]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99"
-    "}:|action[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:thought|notes)\"\\s{0,99}:(?=\\s{0,99}"
-    r'")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|)|('
-    r"?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80"
-    r"}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|res"
+    r'tart|answer))))(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99}'
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:"
+    "thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:th"
+    r'ought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r'
+    r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:"
+    r"(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^"
+    r"`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -68,42 +70,43 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("'
-    r'[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:('
-    r'?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:['
-    r' \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s'
-    r"{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|'
+    r'notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:'
+    r'[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]'
+    r'{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udf'
-    r'ff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:tho'
-    r'ughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^'
-    r'"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())'
-    r'|))|))|))|))|))|))|)|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:('
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?'
-    r':(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|("(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud'
+    r'800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ '
+    r'\t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?'
+    r':(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:'
+    r'"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t'
+    r'\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|("(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_7 = lazy(
     globals(), "match_7",
-    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|ref"
-    "resh|wait|restart|answer))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,9"
-    r'9}:\s{0,99}\{))))(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{'
-    r'0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|'
-    r"))|))|))|))",
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scrol"
+    "l|go|refresh|wait|restart|answer))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|act"
+    "ion[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:thought|notes)\"\\s{0,99}:(?=\\s{0,9"
+    r'9}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?'
+    r':((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?'
+    r":[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|))",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}nul'
-    r'l)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0'
-    r'c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0'
-    r',200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{'
+    r'0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,'
+    r'99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|'
+    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -112,8 +115,8 @@ match_9 = lazy(
 match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:\}())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:\}())|))',
 )
 match_leading = None
 
@@ -190,7 +193,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', '{', _DATA_FENCE_OPEN, _FENCE_OPEN, …
+                    # state 1: at an opening marker; expected: '{', '{', _DATA_FENCE_OPEN, _FENCE_OPEN,…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -309,7 +312,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -354,7 +357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -400,11 +403,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is str:
                                 content0 = last, (pos, e)
                             end_think(out, start0, e, *(content0 or ()))
@@ -500,7 +503,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 content1 = last, (m.start(4), m.end(4))
                             end_think(out, start1, m.end(4), *(content1 or ()))
                             pos = m.end()
-                            # after ', ' in code; expected: '"thought": ', _FLAG, '"action": ', _OTHER_KEY
+                            # after ', ' in code; expected: '"thought": ', _FLAG, '"action": ', _OTHER_…
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -529,7 +532,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare1 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name1 is None else tools.types(name1, k)
+                                            types = types_of(tools, name1, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -556,7 +559,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 3:
                                                 e = m.end(1)
                                                 raw = text[start1:e]
-                                                if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                if not end_action(
+                                                    out, header, settings, name1, args1, id1, raw, start1, e
+                                                ):
                                                     return None
                                                 out.after_text = False
                                                 pos = m.end()
@@ -686,7 +691,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -737,7 +742,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -782,7 +787,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -842,7 +847,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

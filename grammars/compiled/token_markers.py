@@ -4,8 +4,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_call,
     end_code,
     end_think,
@@ -14,7 +14,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -34,25 +33,27 @@ TRIMS_TEXT = True
 
 match_1 = lazy(
     globals(), "match_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9}())",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9}())",
 )
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:"
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}'
-    r':))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?'
-    r":[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
-    r"{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:"
-    r'(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?'
-    r':"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,'
-    r')[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)'
-    r"[ \t\x0c\r\n]*())|))|())",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
+    r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arg'
+    r'uments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n'
+    r']*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|``'
+    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|tool_"
+    r'call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ '
+    r'\t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c'
+    r'\r\n]*(?:(<\|tool_call_end\|>)())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|()'
+    r")",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
@@ -61,80 +62,84 @@ spaces_1 = (" ")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r'
-    r"\n]*())|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
+    r'l_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*"
-    r'(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*"'
-    r')(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?'
-    r':"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:<\|tool_call_begin\|>))',
+    r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
+    r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
+    r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
+    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)'
+    r")|))|))|)|(?:<\|tool_call_begin\|>))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arg'
-    r'uments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
+    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:))',
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
 match_13 = lazy(
     globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_"
-    r"end\|>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
+    r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_"
+    r"section_end\|>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
 )
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x'
-    r"0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_begin\|>)(?:"
-    r'[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
-    r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:'
-    r")[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<"
+    r'\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,'
+    r'99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]'
+    r'))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
 )
 match_15 = lazy(
     globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|)'
-    r')|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_c'
+    r'all_end\|>)())|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"['
+    r'^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end'
+    r"\|>)())|))",
 )
 match_16 = lazy(
     globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ '
-    r'\t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)())|))|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r'
-    r"\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|(<\|tool_call_begin\|>)(?:[ "
-    r'\t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argu'
-    r'ments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud8'
-    r'00-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r'
-    r"\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))"
-    r"|))|))|))|))|))|))",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_c'
+    r'all_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)())|))|))|))|)|(?:(?:"(?:arguments|param'
+    r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t'
+    r"\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section"
+    r'_end\|>)()|(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
+    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
+    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r'
+    r"\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|"
+    r"(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|header_star"
-    r"t\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>assistant<\|im_mi"
-    r"ddle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<seed:bos>assistant|\]~b"
-    r"\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{0,9}<\/think>\s{0,9})",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
+    r"der_start\|>assistant<\|header_end\|>|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|im_assistant\|>a"
+    r"ssistant<\|im_middle\|>|<\|(?:begin_assistant|assistant|response)\|>|<\|BOT\|>assistant|<｜Assistant｜>|<"
+    r"seed:bos>assistant|\]~b\]ai|<beginning_of_sentence>ai name=assistant|<SPECIAL_11>Assistant)\s{0,9})|\s{"
+    r"0,9}<\/think>\s{0,9})",
 )
 match_leading = leading_1
 
@@ -267,7 +272,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '<|tool_calls_sec…
+                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '<|tool_c…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -301,7 +306,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             m = match_4(text, pos)
                             if m is not None:
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -454,15 +461,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     s = 12
                                                     continue
                                                 return None
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_begin|>', …
+                        # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_be…
                         m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
@@ -485,13 +500,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "{":
                                     try:
                                         last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
                                     except UNSOUND:
                                         return None
-                                    said = text[pos:e]
-                                    if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                        return None
-                                    if "\\" in said and "\\u" in said:
-                                        last = encodable_value(last)
                                     if last.__class__ is not dict:
                                         last, said = object_of(last, said, settings.max_depth)
                                         if last.__class__ is not dict:
@@ -513,7 +526,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = e
                                     s = 13
                                     continue
-                                return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
                         e = pos
                         while True:
@@ -545,7 +560,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     else:
                         if s < 4:
-                            # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTHER…
+                            # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                             if pos == n:
                                 return None
                             m = match_10(text, pos)
@@ -559,7 +574,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 4: after '"arguments": ' in tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -573,13 +590,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -601,7 +616,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 15
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 7:
                     if s < 6:
@@ -617,11 +634,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "\"":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             name0 = last if last.__class__ is str else None
                             pos = e
                             # after JSON_STRING in tool_call; expected: ', ', '}'
@@ -635,8 +652,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
                         if pos == n:
@@ -649,7 +670,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 8:
                         # state 7: after '<think>\n' in think; expected: REASONING
@@ -684,7 +707,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             m = match_4(text, pos)
                             if m is not None:
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
                             if pos == n:
@@ -697,7 +722,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
             if s < 15:
                 if s < 12:
@@ -798,13 +825,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -826,7 +851,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 16
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 14:
                             # state 13: after JSON_VALUE in tool_call in code; expected: ', ', '}'
@@ -846,7 +873,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args1 is not None or key1 is not None)
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 14: after '"arguments": ' in tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -860,13 +889,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -888,7 +915,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 17
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 18:
                     if s < 16:
@@ -962,13 +991,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         s = 18
                                                         continue
                                                     return None
-                                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
-                                return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 17:
                             # state 16: after JSON_VALUE in tool_call; expected: ', ', '}'
@@ -1008,7 +1047,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 16
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1019,7 +1060,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 17: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
@@ -1069,7 +1112,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(11)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     pos = m.end()
-                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTHER_K…
+                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                     if pos == n:
                                         return None
                                     m = match_10(text, pos)
@@ -1083,9 +1126,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 18
                                             continue
                                         return None
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
                     if s < 19:
                         # state 18: after '"arguments": ' in tool_call; expected: JSON_VALUE
@@ -1100,13 +1147,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -1128,7 +1173,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 20
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 20:
                             # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
@@ -1142,7 +1189,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 18
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
@@ -1181,7 +1230,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = e
                                         s = 20
                                         continue
-                                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -1206,6 +1257,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 19
                                     continue
                                 return None
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
     out.flush()
     return n

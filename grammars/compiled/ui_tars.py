@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -41,7 +42,12 @@ header = Header(
     point="({x},{y})",
     any_case=True,
     arguments={
-        "places": "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordinate|coordinates",
+        (
+            "places"
+        ): (
+            "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordina"
+            "te|coordinates"
+        ),
         "target": "places|end_box|$1",
         "start": "places",
         "ends": "end_box|end_point|endbox|end_position|end_coordinate|end_coordinates",
@@ -91,39 +97,41 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<ART`cdfhlmrst动思])(?=[<`]|[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:[l"
-    r"](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?s:.))(?<!"
-    r"[^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<![^\n](?s:.))lic)|["
-    r"h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=[。！？](?s:.))cti|(?<![^\n]("
-    r"?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|w"
-    r"ip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|["
-    r"f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl"
-    r"|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_doub"
-    r"le|double_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_"
-    r"box|point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n"
-    r"]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?"
-    r"<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}("
-    r"?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|"
-    r"(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c\r\n"
-    r"]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^"
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<"
-    r"![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:"
-    r"ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
+    r"(?=[<ART`cdfhlmrst动思])(?=[<`]|[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-"
+    r"z])(?:[l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^"
+    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))li"
+    r"c|(?<![^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A]("
+    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^"
+    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<"
+    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n"
+    r"\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:："
+    r"]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_clic"
+    r"k|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)"
+    r"|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]"
+    r"*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|"
+    r"(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,"
+    r"8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)"
+    r"|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ "
+    r"\t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()"
+    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)["
+    r"^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]"
+    r"{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
     "search",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|middle_click"
-    r"|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:type|finished)(?="
-    r"\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0"
-    r"c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,9"
-    r"9}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*"
-    r"(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|((?<![^\n])(?:click|left_double|righ"
-    r"t_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|"
-    r"Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:``"
-    r"`(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/"
-    r"Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>()",
+    r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
+    r"le_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:ty"
+    r"pe|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
+    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。"
+    r"！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())"
+    r"(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))("
+    r"))|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c"
+    r"\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?"
+    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,100"
+    r"0}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -133,24 +141,25 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}\))|(?:,)(?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())"
-    r"|))|)|(\))())",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}\))|(?:,)(?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c"
+    r"\r\n]*())|))|)|(\))())",
 )
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[ARTcdfhlmrst动思])(?=[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:[l](?:(?<"
-    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?s:.))(?<![^\n]["
-    r"\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<![^\n](?s:.))lic)|[h](?:("
-    r"?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))"
-    r"cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m"
-    r"](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<!"
-    r"[^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?"
-    r"<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:(?:(?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|d"
-    r"ouble_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|"
-    r"point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))|(?:(?:(?:(?<![^\n]"
-    r")|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,"
-    r"40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*()"
-    r")|)|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c"
+    r"(?=[ARTcdfhlmrst动思])(?=[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:["
+    r"l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^\n\ ](?"
+    r"s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))lic|(?<!["
+    r"^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A](?:(?<=["
+    r"。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^\n\ ](?"
+    r"s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ "
+    r"](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:"
+    r".))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:("
+    r"?:(?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|mid"
+    r"dle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:t"
+    r"ype|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=["
+    r"。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\()"
+    r")(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))"
+    r"())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c"
     r"\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))())",
     "search",
 )
@@ -159,13 +168,13 @@ match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(globals(), "match_8", r"</Thought>()")
 match_9 = lazy(
     globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t"
-    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|;())",
+    r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200}"
+    r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|;())",
 )
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t"
-    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))",
+    r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200}"
+    r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))",
 )
 match_leading = match_1
 
@@ -249,7 +258,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, 'Thought…
+                        # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, …
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -396,7 +405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -441,7 +450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -468,7 +477,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 4:
                                                 e = m.end(3)
                                                 raw = text[start0:e]
-                                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
                                                     return None
                                                 pos = m.end()
                                                 s = 12
@@ -508,7 +519,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
-                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                types = types_of(tools, name0, k)
                                 if True:
                                     if types is not None:
                                         return None
@@ -553,7 +564,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
-                                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                                            types = types_of(tools, name0, k)
                                             if True:
                                                 if types is not None:
                                                     return None
@@ -580,7 +591,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if g == 4:
                                                 e = m.end(3)
                                                 raw = text[start0:e]
-                                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
                                                     return None
                                                 pos = m.end()
                                                 s = 9
@@ -807,7 +820,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -884,7 +897,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -911,7 +924,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 4:
                                                     e = m.end(3)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 13
@@ -989,7 +1004,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:n]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -1016,7 +1031,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -1099,7 +1114,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1144,7 +1159,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
-                                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                    types = types_of(tools, name0, k)
                                                     if True:
                                                         if types is not None:
                                                             return None
@@ -1162,7 +1177,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', '…
                                                 if pos == n:
                                                     return None
                                                 m = match_5(text, pos)
@@ -1171,7 +1186,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if g == 4:
                                                         e = m.end(3)
                                                         raw = text[start0:e]
-                                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                        if not end_action(
+                                                            out, header, settings, name0, args0, id0, raw, start0, e
+                                                        ):
                                                             return None
                                                         pos = m.end()
                                                         s = 14
@@ -1247,7 +1264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -1324,7 +1341,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
-                                                types = None if tools is None or name0 is None else tools.types(name0, k)
+                                                types = types_of(tools, name0, k)
                                                 if True:
                                                     if types is not None:
                                                         return None
@@ -1351,7 +1368,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if g == 4:
                                                     e = m.end(3)
                                                     raw = text[start0:e]
-                                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                                    if not end_action(
+                                                        out, header, settings, name0, args0, id0, raw, start0, e
+                                                    ):
                                                         return None
                                                     pos = m.end()
                                                     s = 13

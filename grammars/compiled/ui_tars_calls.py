@@ -5,8 +5,8 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     blanks,
+    checked,
     closing_text,
-    encodable_value,
     end_action,
     end_call,
     end_code,
@@ -17,7 +17,6 @@ from outspoken.fast_path.runtime import (
     object_of,
     read_at,
     scan,
-    too_deep,
     trimmed,
 )
 
@@ -41,7 +40,12 @@ header = Header(
     point="<point>{x} {y}</point>",
     any_case=True,
     arguments={
-        "places": "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordinate|coordinates",
+        (
+            "places"
+        ): (
+            "start_box|point|startbox|start_point|start_position|start_coordinate|start_coordinates|position|coordina"
+            "te|coordinates"
+        ),
         "target": "point|places|end_box|$1",
         "start": "start_point|places",
         "ends": "end_box|end_point|endbox|end_position|end_coordinate|end_coordinates",
@@ -89,18 +93,20 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\{(?=\s{0,99}"(?:type|name|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_i'
-    r'd)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x'
-    r'0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|)'
-    r')|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`'
-    r"\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
-    r"|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'(?:(?:\{(?=\s{0,99}"(?:type|name|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
+    r'l_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r']*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"n'
+    r'ame"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?'
+    r':(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:(?'
+    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))"
+    r"()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))['
+    r" \t\x0c\r\n]*())",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -109,34 +115,36 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|'
-    r"))|)|\})",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
+    r"]*(?:(\})())|))|))|)|\})",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|to'
-    r'ol_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
-    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:[^"\\\n]|\\.){0,2'
-    r'00}"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*('
+    r'))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters'
+    r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t'
+    r"\x0c\r\n]*())|)|(\})())",
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]'
+    r"*())|)|(\})())",
 )
 match_leading = None
 
@@ -192,7 +200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FENCE_…
+                    # state 1: at an opening marker; expected: '{', _DATA_FENCE_OPEN, _FENCE_OPEN, _LON…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -204,7 +212,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         last = said[1:-1]
                         id0 = last
                         pos = m.end()
-                        # after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"name": ', '"type…
+                        # after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                         if pos == n:
                             return None
                         m = match_2(text, pos)
@@ -215,7 +223,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -232,13 +242,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if c == "{":
                             try:
                                 last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
                             except UNSOUND:
                                 return None
-                            said = text[pos:e]
-                            if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                return None
-                            if "\\" in said and "\\u" in said:
-                                last = encodable_value(last)
                             if last.__class__ is not dict:
                                 last, said = object_of(last, said, settings.max_depth)
                                 if last.__class__ is not dict:
@@ -260,7 +268,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 5
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -311,7 +321,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 7
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 9:
                         start0 = m.start()
                         pos = m.end()
@@ -404,7 +416,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"type": '
+                    # state 2: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
                     if pos == n:
                         return None
                     m = match_5(text, pos)
@@ -424,13 +436,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "{":
                                 try:
                                     last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                said = text[pos:e]
-                                if e - pos > depth and ("[" in said or said.find("{", 1) > 0) and too_deep(said, depth):
-                                    return None
-                                if "\\" in said and "\\u" in said:
-                                    last = encodable_value(last)
                                 if last.__class__ is not dict:
                                     last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
@@ -452,13 +462,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = e
                                 s = 8
                                 continue
-                            return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 2:
                             pos = m.end()
                             s = 9
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
                         # state 3: after '<think>\n' in think; expected: REASONING
@@ -503,7 +517,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 7
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
             if s < 8:
                 if s < 6:
@@ -532,7 +548,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
                         # state 6: after '}'; expected: TEXT
@@ -607,7 +625,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
                 if s < 9:
                     # state 8: after JSON_VALUE in code|tool_call; expected: ', ', '}'
@@ -650,7 +670,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
                         # state 9: after '"type": ' in code|tool_call; expected: JSON_VALUE
@@ -670,7 +692,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = e
                             s = 10
                             continue
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 10: after JSON_STRING in code|tool_call; expected: ', ', '}'
                         if pos == n:
@@ -698,6 +722,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        return bool(out.segments or out.run_model or args0 is not None or key0 is not None)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
     out.flush()
     return n

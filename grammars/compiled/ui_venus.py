@@ -17,6 +17,7 @@ from outspoken.fast_path.runtime import (
     read_at,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -69,11 +70,11 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
-    r"0}\n))()|(?:<action>(?=\s{0,9}[A-Z][A-Za-z]{1,40}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,9}\())(?:[ \t"
-    r"\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c"
-    r"\r\n]*(?:[A-Za-z_]{1,40}(?=\s{0,9}\()|</action>())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n"
-    r"]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|<conclusion>()",
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:<action>(?=\s{0,9}[A-Z][A-Za-z]{1,40}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{"
+    r"0,9}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]"
+    r"*())|)|(\))(?:[ \t\x0c\r\n]*(?:[A-Za-z_]{1,40}(?=\s{0,9}\()|</action>())|))|))|))|)|````(?<![^\n ]````)"
+    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|<conclusion>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -83,9 +84,9 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 notation_1 = notation("PYTHON_VALUE", "")
 match_4 = lazy(
     globals(), "match_4",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
-    r"\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,9}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
-    r"A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|</action>())|))",
+    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
+    r"\t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,9}\())(?:[ \t\x0c\r\n]*(?:\((?:[ "
+    r"\t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|</action>())|))",
 )
 match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
 match_6 = lazy(globals(), "match_6", r"<\/conclusion>()")
@@ -153,7 +154,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<action>', _LO…
+                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<actio…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -292,7 +293,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -337,7 +338,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None
@@ -516,7 +517,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
-                                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                                    types = types_of(tools, name0, k)
                                     if True:
                                         if types is not None:
                                             return None
@@ -566,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -611,7 +612,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
-                                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                                        types = types_of(tools, name0, k)
                                         if True:
                                             if types is not None:
                                                 return None

@@ -13,6 +13,7 @@ from outspoken.fast_path.runtime import (
     place_name,
     to_json,
     trimmed,
+    types_of,
 )
 
 SOURCES = {
@@ -57,29 +58,31 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<IT`it])(?=[<`]|(?<![a-z])(?:[Tt](?<![\w](?s:.))he\s|[Ii](?<![\w](?s:.))n\s[Ss]))(?:(?:```\s{0,9}(?=(?:clic"
-    r"k|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|close_tab|go_back|go_forward|stop)"
-    r"\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*("
-    r"?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:"
-    r"[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I will perform is:?\s{0,9}`"
-    r"``\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```"
-    r"))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|uplo"
-    r"ad)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
-    r"{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r"(?=[<IT`it])(?=[<`]|(?<![a-z])(?:[Tt](?<![\w](?s:.))he\s|[Ii](?<![\w](?s:.))n\s[Ss]))(?:(?:```\s{0,9}(?"
+    r"=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|close_tab|go_back|"
+    r"go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9"
+    r"}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|("
+    r"(?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he"
+    r" next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab"
+    r"|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a"
+    r"-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|"
+    r"))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|to"
+    r"ol)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think("
+    r"?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:```\s{0,9}(?=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|close_tab|g"
-    r"o_back|go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}"
-    r"```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|u"
-    r"pload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I wi"
-    r"ll perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_for"
-    r"ward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?"
-    r":\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|"
-    r"tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0"
-    r",80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:```\s{0,9}(?=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|clo"
+    r"se_tab|go_back|go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward"
+    r"|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*("
+    r"?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]u"
+    r"mmary, )?[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]"
+    r"*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:ty"
+    r"pe|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n"
+    r"]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```"
+    r")(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()"
+    r"|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -90,7 +93,8 @@ match_4 = lazy(globals(), "match_4", r"((?:\](?=\s{0,9}```)))(?:[ \t\x0c\r\n]*(?
 match_5 = lazy(globals(), "match_5", r"(?:\][ ]?\[)()")
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:\][ ]?\[(?=(?:press_enter_after=)?[01]\]\s{0,9}```))()|((?:\](?=\s{0,9}```)))(?:[ \t\x0c\r\n]*(?:```())|)",
+    r"(?:\][ ]?\[(?=(?:press_enter_after=)?[01]\]\s{0,9}```))()|((?:\](?=\s{0,9}```)))(?:[ \t\x0c\r\n]*(?:```"
+    r"())|)",
 )
 match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
@@ -178,7 +182,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _FENCE_OPEN, '\nIn summary, the next action I wi…
+                    # state 1: at an opening marker; expected: _FENCE_OPEN, '\nIn summary, the next act…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -373,7 +377,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -419,7 +423,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -463,7 +467,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
-                    types = None if tools is None or name0 is None else tools.types(name0, k)
+                    types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
                             return None
@@ -499,7 +503,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -535,7 +539,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None
@@ -636,7 +640,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        types = None if tools is None or name0 is None else tools.types(name0, k)
+                        types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
                                 return None
@@ -672,7 +676,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             k = key0 or place_name(args0)
-                            types = None if tools is None or name0 is None else tools.types(name0, k)
+                            types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
                                     return None

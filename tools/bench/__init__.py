@@ -18,7 +18,7 @@ from typing import Any
 from outspoken import Parser, parse
 from outspoken.grammar.registry import automaton, names
 
-from .peers import GIVEN, PEERS, TYPICAL, Case, body, cut, load_peers, response
+from .peers import GIVEN, PEERS, SEVERAL, SLOW_PEERS, TOOLS, TYPICAL, Case, Sizes, body, cut, load_peers, response
 from .processes import imports, memory, warm
 
 #: what is streamed: one call with arguments of 4 KB
@@ -73,8 +73,8 @@ def show_means(ratios: list[float], digits: int) -> None:
 
 
 def reader(texts: list[str], format_: str = "auto") -> Callable[[], Any]:
-    """A function that reads whole responses."""
-    read = Parser(format_, tools=GIVEN).parse
+    """A function that reads whole responses, with tools as a caller gives them."""
+    read = Parser(format_, tools=TOOLS).parse
     return lambda: [read(text) for text in texts]
 
 
@@ -107,18 +107,19 @@ def show_peers(rows: Iterable[tuple[Case, list[float]]], digits: int) -> None:
 
 
 def whole(peers: Any, rounds: int) -> None:
-    """Whole responses: microseconds, and the ratio to the peer."""
-    print("\nwhole responses, three sizes together        ours µs   peer µs   ratio")
+    """Whole responses: microseconds, and the ratio to the peer. Both are given the tools beforehand."""
+    for title, sizes in (("typical responses", TYPICAL), ("several calls each", SEVERAL)):
+        print(f"\n{f'whole: {title}, three sizes together':44} ours µs   peer µs   ratio")
+        show_peers(_whole(peers, sizes, rounds), 2)
 
-    def rows() -> Iterable[tuple[Case, list[float]]]:
-        for name in PEERS:
-            case = Case(peers, name, TYPICAL)
-            functions = [reader(case.texts, name)]
-            if case.peer:
-                functions.append(case.peer.reader(case.texts))
-            yield case, turns(functions, rounds)
 
-    show_peers(rows(), 2)
+def _whole(peers: Any, sizes: Sizes, rounds: int) -> Iterable[tuple[Case, list[float]]]:
+    for name in PEERS:
+        case = Case(None if sizes is SEVERAL and name in SLOW_PEERS else peers, name, sizes)
+        functions = [reader(case.texts, name)]
+        if case.peer:
+            functions.append(case.peer.reader(case.texts))
+        yield case, turns(functions, rounds)
 
 
 def stream(peers: Any, rounds: int) -> None:

@@ -39,6 +39,10 @@ LEAD = "I will write that down."
 
 #: calls and size of the longest argument of the typical responses: about 0.25, 0.9 and 2 KB
 TYPICAL = ((1, 60), (2, 260), (3, 520))
+#: several calls a response, with arguments of 40 to 260 characters
+SEVERAL = ((2, 40), (4, 100), (6, 260))
+#: formats whose parsers of the peer take minutes for several calls
+SLOW_PEERS = ("pythonic",)
 
 #: format, and the peer's module and class for it
 PEERS = {

@@ -8,7 +8,7 @@ from typing import cast
 from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
 
-from .source import literal
+from .source import WIDTH, fitted, literal, pieces
 from .states import Shared, StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -42,7 +42,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         f"match_leading = {leading}",
         "",
         "",
-        *writer.lines,
+        *[part for line in writer.lines for part in fitted(line)],
     ]
     return "\n".join(lines) + "\n"
 
@@ -68,8 +68,16 @@ def _fields(header: Header) -> list[str]:
             continue
         if isinstance(value, dict):
             words = cast("dict[str, str]", value)
-            entries = [f"        {literal(word)}: {literal(meaning)}," for word, meaning in words.items()]
-            lines += [f"    {key}={{", *entries, "    },"]
+            lines += [f"    {key}={{", *[line for entry in words.items() for line in _entry(*entry)], "    },"]
         else:
             lines.append(f"    {key}={literal(value) if isinstance(value, str) else repr(value)},")
     return lines
+
+
+def _entry(word: str, meaning: str) -> list[str]:
+    """An entry of a field."""
+    line = f"        {literal(word)}: {literal(meaning)},"
+    if len(line) <= WIDTH:
+        return [line]
+    key, value = [[f"            {part}" for part in pieces(text, literal)] for text in (word, meaning)]
+    return ["        (", *key, "        ): (", *value, "        ),"]

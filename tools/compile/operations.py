@@ -331,7 +331,7 @@ class OperationWriter:
 
     def _bare_value(self, d: int) -> None:
         """The value of an argument that is written as bare text."""
-        self._put(f"types = None if tools is None or name{d} is None else tools.types(name{d}, k)")
+        self._put(f"types = types_of(tools, name{d}, k)")
         if self._acts:
             is_action = "True" if "action" in self._kinds() else f'mapping.is_name(name{d} or "")'
             self._put(f"if {is_action}:", "    if types is not None:", "        return None")

@@ -59,7 +59,7 @@ def assignment(name: str, making: str, arguments: list[str], written: list[list[
     return [*lines, ")"]
 
 
-def pieces(text: str, write: Callable[[str], str], width: int = WIDTH - 6) -> list[str]:
+def pieces(text: str, write: Callable[[str], str], width: int = WIDTH - 14) -> list[str]:
     """Literals that together are a text; `write` makes one."""
     found: list[str] = []
     while True:
@@ -74,9 +74,18 @@ def pieces(text: str, write: Callable[[str], str], width: int = WIDTH - 6) -> li
             return found
 
 
-def comment(text: str) -> list[str]:
-    """A text as lines of a comment."""
-    return [f"# {line}" for line in textwrap.wrap(text, WIDTH - 2)]
+def fitted(line: str) -> list[str]:
+    """A line of code as several if it is too long: the arguments of its last call stand between the others."""
+    if len(line) <= WIDTH or ")" not in line:
+        return [line]
+    close = line.rindex(")")
+    depth, at = 1, close
+    while depth:
+        at -= 1
+        depth += (line[at] == ")") - (line[at] == "(")
+    margin = " " * (len(line) - len(line.lstrip()))
+    inner = textwrap.wrap(line[at + 1 : close], WIDTH - len(margin) - 4, break_long_words=False)
+    return [line[: at + 1], *[f"{margin}    {part}" for part in inner], f"{margin}{line[close:]}"]
 
 
 def spelling(terminal: Terminal) -> str:

@@ -28,7 +28,7 @@ from .operations import OperationWriter, UnsupportedError
 from .source import assignment, literal, pattern_literal, pieces, shortened, spelling, with_escapes
 
 #: How deep code is nested at most, in steps of the indentation.
-_MAX_INDENT = 11
+_MAX_INDENT = 9
 
 
 class State(NamedTuple):
@@ -158,9 +158,11 @@ class StateWriter(OperationWriter):
             number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
             name = self._names[key] = f"{prefix}_{number}"
             is_lazy = function.startswith("lazy")
-            written = [pieces(text, literal) for text in texts]
-            if is_lazy:
-                written[0] = pieces(with_escapes(texts[0]), pattern_literal)
+            written = [[literal(text)] for text in texts]
+            if not self._learning:
+                written = [pieces(text, literal) for text in texts]
+                if is_lazy:
+                    written[0] = pieces(with_escapes(texts[0]), pattern_literal)
             self.globals += assignment(name, function, ["globals()", literal(name)] if is_lazy else [], written)
         return name
 
@@ -230,7 +232,7 @@ class StateWriter(OperationWriter):
         steps = config.leading_markers if free else [*config.markers, *config.embedded]
         expected = [*free, *[spelling(step.terminal) for step in steps if not step.inserted]]
         shown = ", ".join(expected[:4]) + ", …" * (len(expected) > 4)
-        return [shortened(f"# {place}{within}; expected: {shown}", 92 - 4 * self._indent)]
+        return [shortened(f"# {place}{within}; expected: {shown}", 84 - 4 * self._indent)]
 
     def _end(self, config: Config) -> None:
         """The code at the end of the text."""
@@ -265,9 +267,10 @@ class StateWriter(OperationWriter):
 
     def _refuse(self) -> None:
         """The grammar refuses the text: return whether a stream has passed on anything by then."""
-        calls = [d for d, kinds in enumerate(self._nodes) if "tool_call" in kinds.split()]
-        passed_on = ["out.segments", "out.run_model", *[f"args{d} is not None or key{d} is not None" for d in calls]]
-        self._put(f"return bool({' or '.join(passed_on)})")
+        for d, kinds in enumerate(self._nodes):
+            if "tool_call" in kinds.split():
+                self._put(f"if args{d} is not None or key{d} is not None:", "    return True")
+        self._put("return bool(out.segments or out.run_model)")
 
     def _branches_of(self, config: Config, state: State, kind: str) -> _Branches:
         """The branches of markers; the expression has no others."""
@@ -429,13 +432,9 @@ class StateWriter(OperationWriter):
         if not set(chars) <= set('{["'):
             self._scan(step, "read_at(text, pos, depth)")
             return
-        self._put("try:", "    last, e = scan(text, pos)", "except UNSOUND:", "    return None", "said = text[pos:e]")
-        if chars != '"':
-            first = {"{": '"[" in said', "[": '"{" in said'}.get(chars, 'said.find("{", 1) > 0')
-            again = 'said.find("{", 1) > 0' if chars == "{" else 'said.find("[", 1) > 0'
-            self._put(f"if e - pos > depth and ({first} or {again}) and too_deep(said, depth):")
-            self._put("    return None")
-        self._put(r'if "\\" in said and "\\u" in said:', "    last = encodable_value(last)")
+        self._put("try:", "    last, e = scan(text, pos)", "    said = text[pos:e]")
+        self._put(r'    if e - pos > depth or "\\" in said:', "        last = checked(last, said, depth)")
+        self._put("except UNSOUND:", "    return None")
         self._shift_value(step)
 
     def _shift_value(self, step: Transition) -> None:

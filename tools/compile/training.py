@@ -66,7 +66,8 @@ def rendered(name: str) -> list[str]:
         *[calls[:count] for count in range(2, len(calls) + 1)],
         *[[call, _TEXT, call] for call in calls[:1]],
     ]
-    wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in ([], *wanted)]
+    several = [[], *[calls[:count] for count in (1, 2)], calls[:1] * 2, calls]
+    wanted += [[*leading, *rest] for leading in ([_TEXT], [_REASONING], [_REASONING, _TEXT]) for rest in several]
     texts = [_rendered(items, name) for items in wanted]
     reader.ENABLED = before
     return list(dict.fromkeys([text for text in texts if text is not None]))

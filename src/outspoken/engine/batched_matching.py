@@ -87,10 +87,12 @@ def _pass_on(parser: AutomatonParser, free: Transition, role: str, start: int, e
     builder, state, base = parser.builder, parser.state, parser.text.base
     if role == "TEXT":
         builder.output.consumed = base + start
-    trims = role in state.trims
-    keeps_lead = role == "TEXT" and (builder.output.after_text or "TEXT" not in state.leading_trims)
-    leads = trims and state.after_marker and not keeps_lead
-    piece, start = trimmed(parser.text.text, start, end, leads=leads, ends=trims)
+    piece = ""
+    if start < end:
+        trims = role in state.trims
+        keeps_lead = role == "TEXT" and (builder.output.after_text or "TEXT" not in state.leading_trims)
+        leads = trims and state.after_marker and not keeps_lead
+        piece, start = trimmed(parser.text.text, start, end, leads=leads, ends=trims)
     if piece:
         FREE[role](builder, piece, base + start, base + start + len(piece))
     elif role == "ARG_VALUE":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from outspoken.engine.text_buffer import BLANKS, trimmed
 from outspoken.grammar.header import Header
 from outspoken.grammar.marker_search import Find, search_by_chars
-from outspoken.json.scanner import encodable_value, read_at, scan_once, too_deep
+from outspoken.json.scanner import UNSOUND, checked, read_at, scan_once
 from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY
@@ -37,6 +37,7 @@ from outspoken.semantics.segments import (
     nest_action,
     object_of,
     place_name,
+    types_of,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ __all__ = [
     "argument_text",
     "bare_value",
     "blanks",
+    "checked",
     "closing_text",
-    "encodable_value",
     "end_action",
     "end_answer",
     "end_answer_call",
@@ -75,14 +76,12 @@ __all__ = [
     "scan",
     "schema_view_of",
     "to_json",
-    "too_deep",
     "trimmed",
+    "types_of",
 ]
 
 #: One segment is read, in text that may be of another format.
 SEGMENT = 1
-#: What reading a JSON value may raise.
-UNSOUND = (StopIteration, ValueError, RecursionError)
 #: The content of an envelope that has none, and its span.
 NO_CONTENT = None, (0, 0)
 

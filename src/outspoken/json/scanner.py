@@ -69,21 +69,32 @@ _DECODER = cast(Any, json.JSONDecoder(parse_constant=finite, parse_float=finite)
 #: The standard decoder: takes a text and an offset, returns the value that begins there and its end.
 scan_once: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once
 
+#: What the decoder raises for a value that is not sound.
+UNSOUND = (StopIteration, ValueError, RecursionError)
+
 
 def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int, str] | None:
     """Read the JSON value that begins at `pos`. Returns the value, its end and its text; None if it is not sound."""
     try:
         value, end = scan_once(text, pos) if pos < _FAR else _scan_far(text, pos)
-    except (StopIteration, ValueError, RecursionError):
+        piece = text[pos:end]
+        if len(piece) > max_depth or "\\" in piece:
+            value = checked(value, piece, max_depth)
+    except UNSOUND:
         return None
-    piece = text[pos:end]
     if piece[0] not in '{["' and _SCALAR.match(text, end).end() > end:
         return None
-    if (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and piece[0] in "{[" and too_deep(piece, max_depth):
-        return None
-    if "\\" in piece and "\\u" in piece:
-        value = encodable_value(value)
     return value, end, piece
+
+
+def checked(value: Any, piece: str, max_depth: int) -> Any:
+    """What the decoder has read, without lone surrogates. Raises NotJsonError if it is nested too deeply.
+
+    Text that is not longer than `max_depth` and has no backslash needs no check.
+    """
+    if piece[0] in "{[" and (piece.find("{", 1) > 0 or piece.find("[", 1) > 0) and too_deep(piece, max_depth):
+        raise NotJsonError(piece[:80])
+    return encodable_value(value) if "\\" in piece and "\\u" in piece else value
 
 
 def _scan_far(text: str, pos: int) -> tuple[Any, int]:

@@ -15,7 +15,7 @@ from outspoken.results.replies import Status
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .open_node import EmbeddedValue, OpenNode
-from .segments import argument_text, bare_value, closing_text, end_call, object_of, place_name
+from .segments import argument_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
 
 #: As many characters of a bare value decide whether it may be anything but text.
@@ -296,9 +296,7 @@ class CallBuilder:
         return value
 
     def _types(self, node: OpenNode) -> frozenset[str] | None:
-        if self._tools is None or node.name is None or node.key is None:
-            return None
-        return self._tools.types(node.name, node.key)
+        return types_of(self._tools, node.name, node.key)
 
     def schema_view(self, role: str) -> SchemaView:
         """What the tool's schema says of the embedded value that begins here."""
@@ -347,8 +345,8 @@ class CallBuilder:
             self.announce(node, ended=True)
         if self._tool_names is not None and name not in self._tool_names:
             name = self._without_namespace(name)
-        if closing := closing_text(arguments, keyed=node.keyed):
-            self._send(node, closing)
+        if arguments is None or node.keyed:
+            self._send(node, closing_text(arguments, keyed=node.keyed))
         repairs = recorder.take_repairs() if recorder.edits else ()
         status: Status = "repaired" if repairs else "ok"
         text = "".join(node.parts or ())

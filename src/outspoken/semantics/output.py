@@ -67,7 +67,8 @@ class Output:
         if not piece:
             return
         if self.run_model is not Text or start != self._run_end:
-            self.flush()
+            if self.run_model is not None or self.thoughts:
+                self.flush()
             self.run_model, self._run_start = Text, start
         self._run.append(piece)
         self._run_end = self.consumed = end

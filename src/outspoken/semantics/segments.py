@@ -13,7 +13,8 @@ from typing import Any
 
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import fits, read_bare
-from outspoken.results.construct import construct
+from outspoken.notations.tools import Tools
+from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.events import PayloadParsed, TextDelta
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Status, Text, ToolCall
@@ -21,6 +22,7 @@ from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Stat
 from .output import Output
 
 _TEXT_ONLY = frozenset({"string"})
+_CALL = given(ToolCall)
 
 Span = tuple[int, int]
 
@@ -129,6 +131,11 @@ def place_name(arguments: dict[str, Any] | None) -> str:
     return f"${len(arguments or ()) + 1}"
 
 
+def types_of(tools: Tools | None, name: str | None, key: str | None) -> frozenset[str] | None:
+    """The JSON types of an argument of a tool; None if they are not known."""
+    return None if tools is None or name is None or key is None else tools.types(name, key)
+
+
 def bare_value(text: str, types: frozenset[str] | None, fallback: str) -> tuple[Any, bool]:
     """The value of an argument that is written as bare text, and whether it is of one of the types.
 
@@ -162,7 +169,9 @@ def end_call(
     repairs: tuple[Repair, ...] = (),
 ) -> ToolCall:
     """A call has ended. `text` is the JSON text of its arguments."""
-    output.flush()
+    if output.run_model is not None or output.thoughts:
+        output.flush()
+    call = make(ToolCall)  # what follows is `construct`, written out, since this is hot
     values: dict[str, Any] = {
         "kind": "tool_call",
         "name": name,
@@ -173,7 +182,10 @@ def end_call(
         "span": (start if start > 0 else 0, end),
         "repairs": repairs,
     }
-    call = construct(ToolCall, values)
+    set_values(call, values)
+    set_given(call, _CALL)
+    set_extra(call, None)
+    set_private(call, None)
     output.segments.append(call)
     output.end_node(start, end)
     return call
