@@ -91,7 +91,8 @@ def copy_project(folder: Path) -> None:
     copied = Checkout(folder)
     for name in set(copied.names()) - kept(GUIDE.read_text("utf-8")):
         copied.grammar(name).unlink()
-        (copied.grammars / "compiled" / f"{name}.json").unlink()
+        for path in (copied.grammars / "compiled").glob(f"{name}.*"):
+            path.unlink()
         (copied.snapshots / f"{name}.ambr").unlink()
         rmtree(copied.grammars / "pages" / name)
         rmtree(copied.corpus / name)
