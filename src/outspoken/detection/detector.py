@@ -7,6 +7,8 @@ that reads the most wins. The next segment is open to all formats again, so a re
 
 from __future__ import annotations
 
+from typing import Any
+
 from outspoken.engine.budget import TRY
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.text_buffer import TextBuffer
@@ -230,12 +232,17 @@ class Detector:
 
         Returns whether that was all that is to be done.
         """
-        if candidate.segment.is_settled or self.builder.output.events is None:
+        if candidate.segment.is_settled:
             return False
-        if candidate is not self._passed_on:
-            if not candidate.is_more_than_text():
-                return False
-            self._passed_on = candidate
+        events: Any = self.builder.output.events
+        if candidate is self._passed_on:
+            own: Any = candidate.builder.output.events
+            events += own
+            own.clear()
+            return True
+        if events is None or not candidate.is_more_than_text():
+            return False
+        self._passed_on = candidate
         self._pass_on(candidate)
         return True
 
