@@ -8,6 +8,7 @@ import pytest
 
 from outspoken import JsonValue, Payload, Point, Reasoning, Text, ToolCall, parse, stream
 from outspoken.actions import Batch, Click, GoBack, TypeText, UnknownAction, Wait
+from outspoken.json import read_json
 from outspoken.results.geometry import Box
 from outspoken.results.printing import one_line, several_lines
 from tests.cases import Case
@@ -107,3 +108,10 @@ def test_replies_print(case: Case) -> None:
     lines = str(reply).split("\n")
     assert len(lines) == 1 + len(reply.segments) + len(reply.diagnostics) or len(lines) > 20
     assert all(len(line) < 300 for line in lines[: 1 + len(reply.segments)])
+
+
+def test_readings_print_without_their_text() -> None:
+    assert repr(read_json('{"a": 1,}')).startswith(
+        "JsonReading(values=({'a': 1},), status='repaired', level='notation', "
+    )
+    assert repr(read_json("[1]")) == "JsonReading(values=([1],), status='ok', level='exact')"

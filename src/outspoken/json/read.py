@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
 from outspoken.results.arguments import check_optional, check_repair_limit, kind_of, text_of
-from outspoken.results.construct import construct
+from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair, Severity
 from outspoken.results.edits import (
     LEVELS,
@@ -59,7 +59,7 @@ class JsonLimitError(OutspokenError, ValueError):
         super().__init__(f"the text has {length:,} characters; `Settings.max_chars` allows {limit:,}")
 
 
-class JsonReading(BaseModel):
+class JsonReading(FrozenModel):
     """The JSON values of a text.
 
     `status` is "ok" if the text holds the values as they are, "repaired" if repairs were needed, "truncated" if the
@@ -70,15 +70,13 @@ class JsonReading(BaseModel):
     status. `ambiguous` says that another reading of a value is as likely.
     """
 
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    raw: str
+    raw: str = Field(repr=False)
     values: tuple[Any, ...] = ()
     status: Status
     level: str | None = None
     repairs: tuple[Repair, ...] = ()
-    spans: tuple[Span, ...] = ()
-    texts: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = Field(default=(), repr=False)
+    texts: tuple[str, ...] = Field(default=(), repr=False)
     diagnostics: tuple[Diagnostic, ...] = ()
     ambiguous: bool = False
 

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
+from outspoken.results.construct import FrozenModel
 from outspoken.results.replies import STATUSES, Reply, Status
 
 from .functions import parse
 
-_MODEL = ConfigDict(frozen=True, defer_build=True)
 
-
-class FormatInfo(BaseModel):
+class FormatInfo(FrozenModel):
     """A format, as its grammar describes it.
 
     Pass `name` or one of the `aliases` as `parse(text, format=...)`. `example` is a response in the format. `like` is
     the format that "auto" prefers if both read a text alike, or "".
     """
-
-    model_config = _MODEL
 
     name: str
     title: str
@@ -36,15 +31,13 @@ class FormatInfo(BaseModel):
     example: str
 
 
-class Candidate(BaseModel):
+class Candidate(FrozenModel):
     """A format that finds more than text in a response.
 
     `covered` is the share of the response that is not text, from 0 to 1, without white space. `status` is the status of
     the format's reply. `calls` are the names of the complete calls, in order. `known` is true if all of them are among
     the given tools, or if no tools were given.
     """
-
-    model_config = _MODEL
 
     format: str
     status: Status

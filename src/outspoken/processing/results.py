@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+from pydantic import Field
+
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.actions.union import Action, NoOp
 from outspoken.results.construct import FrozenModel
@@ -38,7 +40,7 @@ class Processed(FrozenModel):
     `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
     """
 
-    reply: Reply
+    reply: Reply = Field(repr=False)
     format: str
     status: Status
     strategy: Strategy
@@ -49,7 +51,7 @@ class Processed(FrozenModel):
     needs_retry: bool = False
     needs_manual: bool = False
     attempts: int = 1
-    earlier: tuple[Processed, ...] = ()
+    earlier: tuple[Processed, ...] = Field(default=(), repr=False)
 
     @property
     def is_usable(self) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, overload
 
+from pydantic import Field
+
 from outspoken.json.read import read_json
 from outspoken.parsing.options import finish_reason_of
 from outspoken.results.arguments import check_type, kind_of, text_of
@@ -121,11 +123,11 @@ class ApiResponse(FrozenModel):
     asking again is pointless. `text` is the content, including the prefix; `repairs` and `diagnostics` refer to it.
     """
 
-    text: str
+    text: str = Field(repr=False)
     status: Status
     value: Any = None
     unfinished_items: tuple[Any, ...] = ()
-    found: tuple[Any, ...] = ()
+    found: tuple[Any, ...] = Field(default=(), repr=False)
     needs_retry: bool = False
     needs_manual: bool = False
     level: str | None = None
