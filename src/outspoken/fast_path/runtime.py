@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.text_buffer import BLANKS, trimmed
-from outspoken.grammar.header import Header
 from outspoken.grammar.marker_search import Find, search_by_chars
 from outspoken.json.scanner import UNSOUND, checked, read_at, scan_once
 from outspoken.notations.coerce import to_json
@@ -42,6 +41,7 @@ from outspoken.semantics.segments import (
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
+    from outspoken.grammar.header import Header
 
 __all__ = [
     "ANY",
@@ -86,6 +86,15 @@ SEGMENT = 1
 NO_CONTENT = None, (0, 0)
 
 blanks, scan = BLANKS.match, scan_once
+
+
+def __getattr__(name: str) -> Any:
+    """Import what few formats need and takes long to import."""
+    if name != "Header":
+        raise AttributeError(name)
+    from outspoken.grammar.header import Header
+
+    return Header
 
 
 # actions, and calls that answer the user

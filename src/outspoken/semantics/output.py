@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from outspoken.results.construct import construct
-from outspoken.results.events import Event, ReasoningDelta, ReasoningEnd, TextDelta
 from outspoken.results.replies import Reasoning, Status, Text
 
-from .recorder import Source
+if TYPE_CHECKING:
+    from outspoken.results.events import Event
+
+    from .recorder import Source
 
 
 class Outcome:
@@ -49,6 +52,8 @@ class Output:
     after_text = True
     run_model: type[Text] | type[Reasoning] | None = None
     _run_start = _run_end = 0
+    #: the module of the events, which only streams need
+    _models: ModuleType
 
     def __init__(self, source: Source | str, events: list[Event] | None, *, trims: bool) -> None:
         self._source, self._trims, self.events = source, trims, events
@@ -57,6 +62,10 @@ class Output:
         #: reasoning that was written as JSON strings of an object of which nothing else was read yet
         self.thoughts: list[Reasoning] = []
         self._run: list[str] = []
+        if events is not None:
+            from outspoken.results import events as models
+
+            self._models = models
 
     # text and reasoning
 
@@ -74,7 +83,7 @@ class Output:
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            self.events.append(TextDelta(piece))
+            self.events.append(self._models.TextDelta(piece))
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
         """Add reasoning."""
@@ -88,7 +97,7 @@ class Output:
         self._run.append(piece)
         self._run_end = self.consumed = end
         if self.events is not None:
-            self.events.append(ReasoningDelta(piece))
+            self.events.append(self._models.ReasoningDelta(piece))
 
     def show(self, end: int) -> None:
         """Make everything between `consumed` and an offset text, apart from white space behind markup."""
@@ -116,7 +125,7 @@ class Output:
             if model is Reasoning:
                 values["status"] = status
                 if self.events is not None:
-                    self.events.append(ReasoningEnd())
+                    self.events.append(self._models.ReasoningEnd())
             self.segments.append(construct(model, values))
             self._run = []
             self.run_model = None
@@ -127,7 +136,8 @@ class Output:
         for thought in self.thoughts:
             self.segments.append(thought)
             self.consumed, self.after_text = max(self.consumed, thought.span[1]), False
-            self.send(ReasoningDelta(thought.text), ReasoningEnd())
+            if self.events is not None:
+                self.events += [self._models.ReasoningDelta(thought.text), self._models.ReasoningEnd()]
         self.thoughts = []
 
     def reopen_text(self) -> None:
@@ -166,6 +176,11 @@ class Output:
         return sum([len(piece) for piece in self._run])
 
     # events
+
+    def send_text(self, text: str) -> None:
+        """Add the event of text that is no run, if the caller wants it."""
+        if self.events is not None:
+            self.events.append(self._models.TextDelta(text))
 
     def send(self, *events: Event) -> None:
         """Add events, if the caller wants them."""

@@ -16,7 +16,6 @@ from outspoken.notations.coerce import fits, read_bare
 from outspoken.notations.tools import Tools
 from outspoken.results.construct import construct, given, make, set_extra, set_given, set_private, set_values
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.events import PayloadParsed, TextDelta
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Status, Text, ToolCall
 
 from .output import Output
@@ -70,7 +69,7 @@ def end_json(output: Output, raw: str, start: int, end: int, max_depth: int) -> 
 def add_json(output: Output, value: Any, raw: str, span: Span) -> None:
     """Add a JSON value."""
     output.segments.append(construct(JsonValue, {"kind": "json", "value": value, "raw": raw, "span": span}))
-    output.send(TextDelta(raw))
+    output.send_text(raw)
 
 
 def end_envelope(
@@ -88,7 +87,7 @@ def end_envelope(
         while place and output.segments[place - 1].span[0] > content_span[0]:
             place -= 1
         output.segments.insert(place, construct(Text, {"kind": "text", "text": content, "span": content_span}))
-        output.send(TextDelta(content))
+        output.send_text(content)
     output.end_node(start, end)
 
 
@@ -105,7 +104,10 @@ def end_payload(output: Output, type: str, data: Any, start: int, end: int, repa
     }
     payload = construct(Payload, values)
     output.segments.append(payload)
-    output.send(PayloadParsed(payload))
+    if output.events is not None:
+        from outspoken.results.events import PayloadParsed
+
+        output.send(PayloadParsed(payload))
     output.end_node(start, end)
 
 
