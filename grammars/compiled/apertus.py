@@ -34,9 +34,9 @@ match_1 = lazy(
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
     r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|assistant_sta"
     r'rt\|>)|(?:<\|assistant_end\|>)()|(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^'
-    r'"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|t'
-    r"ools_suffix\|>)())|))|))|())|(?:<\|inner_suffix\|>)()|(?:<\|inner_prefix\|>)()",
+    r'"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))|))|'
+    r"())|(?:<\|inner_suffix\|>)()|(?:<\|inner_prefix\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:(?:<\|tools_prefix\|>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -48,14 +48,13 @@ match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:\{|\[)")
 match_6 = lazy(
     globals(), "match_6",
     r'(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_suffix\|>)()',
+    r'f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_suffix\|>)()',
 )
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))")
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)('
-    r"))|))|))",
+    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))|))',
 )
 match_leading = None
 

@@ -99,16 +99,15 @@ match_1 = lazy(
     r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|'
     r"upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|"
     r'write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:['
-    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:'
-    "(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\""
-    "']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_pre"
-    r'vious_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:n'
-    r'ull|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|())|"c'
-    r'urrent_state"\s{0,99}:(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|)|(?:"actions?"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)("
-    r"?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
-    r"?:(?i:<think(?:ing)?>))()",
+    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,'
+    "99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:"
+    "\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_goal|me"
+    r'mory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4'
+    r'}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n'
+    r']*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|())|"current_state"\s{0,99}:(?='
+    r'\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:'
+    r"```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
+    r"80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -121,7 +120,7 @@ match_4 = lazy(
     r'n_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thin'
     r'king|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{'
     r'0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))',
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))',
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -130,42 +129,40 @@ match_5 = lazy(
     r']*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"curr'
     r'ent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|('
     r'(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:'
-    r'("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluatio'
-    r'n_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99'
-    r'}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}"'
-    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
-    r'|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|"current_state'
-    r'"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00'
-    r'-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t'
-    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|('
-    r'?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_go'
+    r'al|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9'
+    r']{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
+    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|"current_state"\s{0,99}:('
+    r'?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|('
+    r'?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
+    r'\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
-    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_'
-    r'update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking'
-    r'|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"'
-    r"\s{0,99}:)|\})",
+    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
+    r'?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,'
+    r'99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_p'
+    r'revious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
-    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ '
-    r'\t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|'
-    r'memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1'
-    r',4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_s'
-    r'tate"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0'
-    r',200}"\s{0,99}:))',
+    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
+    r'?:\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_g'
+    r'oal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"'
+    r'(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}'
+    r':(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
+    r"}:))",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*"'
-    r")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))",
+    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
+    r"\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))",
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -176,24 +173,22 @@ match_9 = lazy(
     ",99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_go"
     r'al|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9'
     r']{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking'
-    r'|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,9'
-    r'9}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:'
-    r'(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)'
-    r")|))",
+    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_p'
+    r'revious_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?'
+    r':null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")'
+    r'))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
+    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
 )
 match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\}())|))")
 match_13 = lazy(
     globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\](?:[ \t\x0c\r\n]*(?:\}())|))|'
-    r"))",
+    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\](?:[ \t\x0c\r\n]*(?:\}())|))|))',
 )
 match_14 = lazy(
     globals(), "match_14",

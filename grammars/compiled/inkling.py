@@ -35,11 +35,11 @@ match_1 = lazy(
     r"?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|(?:e"
     r'nd_message|content_model_end_sampling)\|>))()|\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
     r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:<\|messa'
-    r"ge_model\|>[\w.\-]{0,200})?<\|content_thinking\|>))()|(?:(?:<\|(?:end_message|content_model_end_samplin"
-    r"g)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
-    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|mes"
-    r"sage_model\|>)()",
+    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:<\|message_model\|>['
+    r"\w.\-]{0,200})?<\|content_thinking\|>))()|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?"
+    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|message_model"
+    r"\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -61,10 +61,10 @@ match_6 = lazy(
     globals(), "match_6",
     r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:\{(?:[ "
     r'\t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|paramete'
-    r'rs|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\ud'
-    r'fff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
-    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\|(?:en'
-    r"d_message|content_model_end_sampling)\|>))()",
+    r'rs|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
+    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:'
+    r'(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\|(?:end_message|co'
+    r"ntent_model_end_sampling)\|>))()",
 )
 match_7 = lazy(
     globals(), "match_7",

@@ -51,15 +51,14 @@ match_2 = lazy(
     r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
     r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)("
     r'?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|para'
-    r'meters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800'
-    r'-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[]))(?:[ \t\x0c\r\n]*(?:([\w@$]'
-    "[^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:</ifm\\|tool_call>)|(?:<ifm\\|arg_key>)("
-    "?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</ifm\\|arg_key>)(?:"
-    r"[ \t\x0c\r\n]*(?:(?:<ifm\|arg_type>(?:[a-rt-z]\w{0,20})<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)|(?:<if"
-    r"m\|arg_type>str(?:ing)?<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)())|))|))|))|))|)|(?:(?:<ifm\|think(?:_"
-    r"fast|_faster)?>))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<ifm\|tool_ca"
-    r"lls>)(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*"
-    r"())|))|())",
+    r'meters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ '
+    r'\t\x0c\r\n]*())|))|))|)|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[]))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)|(?:<ifm\|arg_key>)(?:[ \t\x0c\r\n]*(?"
+    ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</ifm\\|arg_key>)(?:[ \\t\\x0c\\r\\n]*(?:("
+    r"?:<ifm\|arg_type>(?:[a-rt-z]\w{0,20})<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)|(?:<ifm\|arg_type>str(?:"
+    r"ing)?<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)())|))|))|))|))|)|(?:(?:<ifm\|think(?:_fast|_faster)?>))("
+    r")|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<ifm\|tool_calls>)(?:[ \t\x0c\r"
+    r"\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|())",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -79,10 +78,10 @@ match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
-    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
+    r"0,99}:))",
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -99,8 +98,8 @@ match_9 = lazy(
     r"(?:<ifm\|tool_calls>(?=\s{0,9}<ifm\|tool_call>))(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{"
     r'\[])))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,9'
     r'9}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:('
-    r"?:<\/ifm\|think(?:_fast|_faster)?>))()",
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\/ifm\|thi'
+    r"nk(?:_fast|_faster)?>))()",
 )
 match_10 = lazy(
     globals(), "match_10",
@@ -123,8 +122,8 @@ match_14 = lazy(
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|too"
     r'l_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)'
     r'"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99'
-    r'}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|))|)|(?:<ifm\|tool_ca'
-    r"ll>(?=\s{0,9}[^\s{\[]))|(?:</ifm\|tool_calls>)())|))|))",
+    r'}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:<ifm\|tool_call>(?=\s{0,9}'
+    r"[^\s{\[]))|(?:</ifm\|tool_calls>)())|))|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",

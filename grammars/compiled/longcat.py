@@ -47,8 +47,8 @@ match_2 = lazy(
     r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
     r')|(?:<longcat_tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
     r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|'
-    r"))|))|))|())|(?:<longcat_think>)()|<think>()",
+    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|'
+    r"(?:<longcat_think>)()|<think>()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<longcat_tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")

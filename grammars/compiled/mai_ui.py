@@ -78,8 +78,8 @@ find_1 = lazy(
     r"^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<answer>(?=\s{0,9"
     r"}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:ing)?>))()|<grounding_think>()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?"
     r':\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\u'
-    r'd800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
+    r'")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
@@ -93,7 +93,7 @@ match_2 = lazy(
     r":<answer>(?=\s{0,9}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:ing)?>))()|<grounding_think>()|(?:<tool_call>)("
     r'?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
     r':(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:'
-    r'("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r'("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -122,9 +122,8 @@ match_5 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|'
-    r")",
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")

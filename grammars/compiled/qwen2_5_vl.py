@@ -93,7 +93,7 @@ find_1 = lazy(
     r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
     r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
     r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
@@ -106,8 +106,7 @@ match_2 = lazy(
     r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
     r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
     r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()'
-    r"))|())",
+    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -133,9 +132,8 @@ match_4 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|'
-    r")",
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -152,9 +150,9 @@ match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
     r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0'
-    r'c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|ar'
-    r'gs)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))',
+    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:'
+    r'(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
+    r"))[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
 match_10 = lazy(globals(), "match_10", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
 match_11 = lazy(

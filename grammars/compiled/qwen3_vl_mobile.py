@@ -93,7 +93,7 @@ find_1 = lazy(
     r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
     r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
     r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
@@ -106,8 +106,7 @@ match_2 = lazy(
     r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
     r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
     r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")[ \t\x0c\r\n]*())|))|()'
-    r"))|())",
+    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -123,9 +122,8 @@ match_4 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|'
-    r")",
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
 )
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(?:<tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -148,7 +146,7 @@ find_2 = lazy(
     r":(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<t"
     r'ool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
     r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x'
-    r'0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
     "search",
 )
 match_10 = lazy(

@@ -132,9 +132,9 @@ match_1 = lazy(
     r':"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|pa'
     r'ge_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:'
     r'(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso'
-    r'ning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:'
-    r'(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?:\[(?=\s{0,99}\{\s{0,99}["'
-    "']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:("
+    r'ning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
+    "\\r\\n]*())|))|)|(?:\"actions\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']"
+    "?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:("
     r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c'
     "\\r\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|re"
     "asoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{"
@@ -155,18 +155,18 @@ match_4 = lazy(
     r'?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|'
     r'should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s'
     r'{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_rea'
-    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*('
-    r'?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|u'
-    r'ser_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|fal'
-    r'se|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99'
-    r'}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|((?:"(?:user_goal_stage|action_'
-    r'plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|plac'
-    r"e_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verificatio"
-    r'n_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info'
-    r'|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*'
-    r'(?:\[[ \t\x0c\r\n]*())|))|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)['
-    r' \t\x0c\r\n]*()|\][ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
+    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
+    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?'
+    r':(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|((?:"(?:user_goal_stage|action_plan|page_in'
+    r'fo|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
+    r'")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_co'
+    r'de|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}'
+    r':\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_cod'
+    r'e_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[[ \t\x0c\r\n]*())|))|'
+    r'))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|\][ \t\x0c'
+    r'\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -213,14 +213,13 @@ match_12 = lazy(
     r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
     r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
     r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
-    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?'
-    r':"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|pa'
-    r'ge_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_s'
-    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:'
-    "(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0"
-    ",99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0"
-    r",99}:))))",
+    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goa'
+    r"l_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoug"
+    r'hts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_p'
+    r'lan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:(?:\[(?=\s{0,99}\{\s{0,99'
+    "}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99"
+    "}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))))",
 )
 match_13 = lazy(
     globals(), "match_13",

@@ -45,15 +45,14 @@ match_2 = lazy(
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
     r"`\n]{0,80}\n))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
     r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arg'
-    r'uments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n'
-    r']*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|``'
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|tool_"
-    r'call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ '
-    r'\t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c'
-    r'\r\n]*(?:(<\|tool_call_end\|>)())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|()'
-    r")",
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|````(?<![^\n ]````)[^`\n]'
+    r"{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|tool_call_begin\|>)(?:[ \t\x"
+    r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
+    r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())'
+    r'|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|())',
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
@@ -64,9 +63,9 @@ match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
-    r':("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
-    r'l_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
+    r"0,99}:)[ \t\x0c\r\n]*())|))|))|))|))",
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -78,19 +77,19 @@ match_8 = lazy(
     r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
     r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
     r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
-    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)'
-    r")|))|))|)|(?:<\|tool_call_begin\|>))",
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}'
+    r':(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:'
+    r"<\|tool_call_begin\|>))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-'
-    r'\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
+    r"0,99}:))",
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -106,32 +105,31 @@ match_13 = lazy(
 match_14 = lazy(
     globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n'
-    r"]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<"
-    r'\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,'
-    r'99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]'
-    r'))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ '
+    r"\t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_"
+    r'begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,'
+    r'99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^'
+    r'"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
 )
 match_15 = lazy(
     globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_c'
-    r'all_end\|>)())|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"['
-    r'^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end'
-    r"\|>)())|))",
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)()'
+    r')|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:'
+    r'[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))',
 )
 match_16 = lazy(
     globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_c'
-    r'all_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)())|))|))|))|)|(?:(?:"(?:arguments|param'
-    r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t'
-    r"\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section"
-    r'_end\|>)()|(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f\ud800-\udfff]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r'
-    r"\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|"
-    r"(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))",
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?'
+    r':[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)())|))|))|))|)|(?:(?:"(?:arguments|parameters|args)"'
+    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()'
+    r")|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|("
+    r'<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0'
+    r',99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"'
+    r']))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]'
+    r"*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_begin\|>)(?"
+    r":[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",

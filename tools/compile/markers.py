@@ -10,6 +10,8 @@ from outspoken.grammar.marker_search import lookahead, searched_chars
 from outspoken.grammar.matchers import Branch, MarkerTree, sound_trees
 from outspoken.semantics.handlers import HANDLERS
 
+#: What no string may contain. The fast path reads no text with lone surrogates, and this class takes long to compile.
+_SURROGATES = r"\ud800-\udfff"
 #: A branch of the trees of a configuration: which of the markers that may follow is taken, again and again.
 Path = tuple[int, ...]
 
@@ -57,7 +59,7 @@ class Markers:
         kept = {path[:length] for path in taken for length in range(1, len(path) + 1)}
         writer = _Cut(kept, taken, self._ignored)
         found = "|".join([writer.source(tree, (index,)) for index, tree in enumerate(self.trees)])
-        return Expression(self._enclosed(found), writer.groups, writer.tokens)
+        return Expression(self._enclosed(found.replace(_SURROGATES, "")), writer.groups, writer.tokens)
 
 
 class Expression(NamedTuple):
