@@ -150,10 +150,8 @@ class AutomatonParser:
         if embedded is not None:
             if text.pos < len(text.text) or self.steps.is_typed(embedded):
                 return None
-            search = embedded.scanner.search_special
-            if search is not None:
-                self._receive, self._holds_end = self.builder.calls.embedded_receiver(embedded), False
-            return search
+            self._holds_end = False
+            return embedded.scanner.search_special
         if free is None or state.before_text or state.skips_blank:
             return None
         if free.target is self.automaton.top_level and self.policy is not DEFAULT_POLICY:
@@ -161,21 +159,21 @@ class AutomatonParser:
         if self._holds_blank or not state.is_within_text:
             return None
         role = free.terminal.short
+        self._holds_end = role in state.trims
+        quick, held = self.steps.text_step(free, "find partial").start_search, text.text[text.pos :]
+        if quick is None or (held and (held.strip(BLANK) or (not self._holds_end and quick(held)))):
+            return None
         take = self.builder.calls.value_receiver() if role == "ARG_VALUE" else FREE[role].__get__(self.builder)
         if take is None:
             return None
-        self._receive, self._holds_end = take, role in state.trims
-        quick, held = self.steps.text_step(free, "find partial").start_search, text.text[text.pos :]
-        if quick is None or held.strip(BLANK) or (held and not self._holds_end and quick(held)):
-            return None
+        self._receive = take
         return quick
 
     def _receive_chunk(self, chunk: str) -> None:
         """Receive a chunk that is more of the same free text or embedded value."""
         text = self.text
         if not self._is_receiving:
-            self._is_receiving = True
-            text.narrow()
+            self._begin_receiving()
         text.chunks.append(chunk)
         start = text.length
         text.base = text.length = end = start + len(chunk)
@@ -196,8 +194,7 @@ class AutomatonParser:
         if search(piece) is not None or chunk.isspace():
             return False
         if not self._is_receiving:
-            self._is_receiving = True
-            text.narrow()
+            self._begin_receiving()
         text.chunks.append(chunk)
         start = text.length - len(held)
         text.length += len(chunk)
@@ -206,6 +203,13 @@ class AutomatonParser:
             text.text = (held + chunk)[len(piece) :]
         self._receive(piece, start, end)
         return True
+
+    def _begin_receiving(self) -> None:
+        embedded = self.state.embedded
+        if embedded is not None:
+            self._receive = self.builder.calls.embedded_receiver(embedded)
+        self._is_receiving = True
+        self.text.narrow()
 
     def _stop_receiving(self) -> None:
         if self._is_receiving:

@@ -36,7 +36,10 @@ class TextBuffer:
     origin: int
     text: str
     chunks: list[str]
-    __slots__ = ("base", "chunks", "length", "origin", "pos", "scan", "text")
+    #: the window, and how many chunks there were, when it was narrowed
+    _left: str
+    _narrowed_at: int
+    __slots__ = ("_left", "_narrowed_at", "base", "chunks", "length", "origin", "pos", "scan", "text")
 
     def __init__(self, base: int = 0) -> None:
         self.base = self.length = self.origin = base
@@ -100,6 +103,7 @@ class TextBuffer:
 
     def narrow(self) -> None:
         """Keep nothing but what is still to be read, since more of the text is read without looking at it here."""
+        self._left, self._narrowed_at = self.text, len(self.chunks)
         self.base += self.pos
         self.text = self.text[self.pos :]
         self.pos = self.scan = 0
@@ -107,8 +111,13 @@ class TextBuffer:
     def widen(self) -> None:
         """Bring back what stands to the left of the reading position, for patterns that look behind."""
         offset = self.base + self.pos
-        self.text = self.tail(max(offset - LOOKBEHIND, self.origin))
-        self.base = self.length - len(self.text)
+        kept = LOOKBEHIND + self.length - offset
+        first = max(self._narrowed_at, len(self.chunks) - kept)
+        window = "".join(self.chunks[first:])
+        if first == self._narrowed_at:
+            window = self._left + window
+        self.text = window = window[-kept:]
+        self.base = self.length - len(window)
         self.pos = self.scan = offset - self.base
 
     def append_unseen(self, chunk: str) -> None:
