@@ -8,8 +8,9 @@ from typing import cast
 from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
 
+from .parts import Shared
 from .source import WIDTH, fitted, literal, pieces
-from .states import Shared, StateWriter
+from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: Fields of headers that say nothing of how text is read, or that the module has by another name.

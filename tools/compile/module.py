@@ -11,7 +11,8 @@ from tools.shared.checkout import Checkout
 from tools.shared.corpus import cases
 
 from .layout import source_of
-from .states import Shared, StateWriter
+from .parts import Shared
+from .states import StateWriter
 from .training import Trainer
 
 

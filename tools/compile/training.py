@@ -1,6 +1,6 @@
 """The texts that decide which parts a fast path has: sound responses of the corpus, and what `render` writes.
 
-A part is a state or a branch (see `states`). Every part that one of the texts takes is generated. So the result depends
+A part is a state or a branch (see `parts`). Every part that one of the texts takes is generated. So the result depends
 on nothing but the checkout.
 """
 
@@ -19,7 +19,8 @@ from outspoken.semantics.output import Output
 from tools.shared.corpus import Case
 
 from .layout import source_of
-from .states import Part, Shared, StateWriter
+from .parts import Part, Shared
+from .states import StateWriter
 
 #: How many places with an opening marker are read in the texts of each other format.
 _MAX_FOREIGN = 4
