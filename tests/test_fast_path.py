@@ -177,6 +177,12 @@ def test_damaged_text_is_left_to_the_parser(text: str) -> None:
     assert parse(text, "hermes", tools=tools) == by_parser(text, "hermes", tools)
 
 
+def test_blank_text_is_read_without_the_prompt_prefix() -> None:
+    for format_ in ("inkling", "deepseek_r1", "harmony"):
+        for text in (" ", "\n", "\n\n ", ""):
+            assert parse(text, format_) == by_parser(text, format_), (format_, text)
+
+
 def test_spans_exclude_the_prompt_prefix() -> None:
     text = "Mosses.</think>\n\nHello."
     found = reader.read(text, "deepseek_r1", None, None, DEFAULT)

@@ -51,7 +51,7 @@ class FastPath:
     def read(self, text: str, prefix: str | None, tools: Tools | None, settings: Settings) -> Output | None:
         """What a text says; None if only the parser can tell. `prefix` is as for `parse`."""
         end = self._prompt_end
-        if not end or prefix is not None or text.lstrip().startswith(end.strip()):
+        if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
             return output if found.__class__ is int else None
