@@ -31,6 +31,15 @@ class _Plain(NamedTuple):
     #: the number of the first marker of plain text itself
     first_own: int
     fast_path: FastPath
+    #: the fast paths of the formats that were found, by name
+    paths: dict[str, FastPath | None]
+
+    def path_of(self, name: str) -> FastPath | None:
+        """The fast path of a format, if it has one."""
+        paths = self.paths
+        if name not in paths:
+            paths[name] = fast_path_of(name, self.edition)
+        return paths[name]
 
 
 class _Read(NamedTuple):
@@ -48,7 +57,7 @@ def _plain(edition: int) -> _Plain | None:
     if fast_path is None:
         return None
     openers = opener_index(True, edition)
-    return _Plain(edition, openers, len(openers.terminals) + 1, fast_path)
+    return _Plain(edition, openers, len(openers.terminals) + 1, fast_path, {})
 
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
@@ -88,7 +97,7 @@ class _Reader:
         """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
         match_leading = plain.fast_path.match_leading
-        if match_leading is not None and match_leading(text, 0) is not None:
+        if match_leading is not None and not text[:1].isalnum() and match_leading(text, 0) is not None:
             head = plain.fast_path.read_head(text, self.tools, self.settings)
             if not isinstance(head, ReadSegment):
                 return False
@@ -123,7 +132,7 @@ class _Reader:
         openers = self.plain.openers
         for name in openers.recent.get(number, ()):
             if not openers.has_rival(name, self.text, start, group):
-                return fast_path_of(name, self.plain.edition)
+                return self.plain.path_of(name)
         return None
 
     def _read_on(self, path: FastPath, start: int, piece: str, pos: int) -> bool:
@@ -151,7 +160,7 @@ class _Reader:
 
     def _read_by(self, name: str, start: int) -> _Read | bool | None:
         """Read a segment by the fast path of a format; see `FastPath.read_segment`."""
-        path = fast_path_of(name, self.plain.edition)
+        path = self.plain.path_of(name)
         if path is None:
             return None
         found = path.read_segment(self.text, start, self.tools, self.settings, self.output)
@@ -200,5 +209,7 @@ class _Reader:
 
     def _add_text(self, path: FastPath, piece: str, pos: int) -> None:
         """Take over the text before a segment."""
+        if not piece:
+            return
         piece = piece.rstrip(BLANK) if path.trims_text else piece
         self.output.text(piece, pos, pos + len(piece))

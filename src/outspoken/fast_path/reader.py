@@ -85,13 +85,16 @@ class FastPath:
         Returns None if all that was read is the text itself, or if the output cannot be used: the grammar refuses the
         text, or only the parser can tell.
         """
-        count, open_length = len(output.segments), output.open_length
+        segments = output.segments
+        count, open_length = len(segments), output.open_length
         output.consumed, output.node_start, output.after_text = pos, 0, True
         found = self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
         if found.__class__ is not int or output.outcome.envelope:
             return None
-        texts = [segment.text for segment in output.segments[count:] if segment.__class__ is Text]
-        is_text = count + len(texts) == len(output.segments)
+        if len(segments) > count and segments[-1].__class__ is not Text:
+            return found
+        texts = [segment.text for segment in segments[count:] if segment.__class__ is Text]
+        is_text = count + len(texts) == len(segments)
         if is_text and len("".join(texts)) == open_length + found - pos:
             return None
         output.reopen_text()

@@ -173,7 +173,7 @@ class Output:
     @property
     def open_length(self) -> int:
         """The length of the text or reasoning that is still open."""
-        return sum([len(piece) for piece in self._run])
+        return len("".join(self._run))
 
     # events
 
